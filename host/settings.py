@@ -1,0 +1,224 @@
+"""Every environment variable of the product in one table, and the one loader that reads them.
+
+A name states its unit where it has one. Whoever needs a setting loads it here, so that a wrong value is refused
+at the start with the name, the fault and what is allowed, and no secret is ever printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from host.setting_rules import RULES, Network, parse_networks
+
+
+class SettingError(ValueError):
+    """A setting is missing or wrong. The text names it, the fault and what is allowed, never a secret's value."""
+
+    def __init__(self, name: str, fault: str, allowed: str) -> None:
+        super().__init__(f"{name}: {fault}. Allowed: {allowed}.")
+        self.name = name
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable.
+
+    `kind` names the rule of `host.setting_rules.RULES` that its value must satisfy; an empty value means the
+    default. `min_length` is in characters. The value of a `secret` is never printed.
+    """
+
+    name: str
+    default: str
+    meaning: str
+    secret: bool = False
+    min_length: int = 0
+    kind: str = "text"
+    choices: tuple[str, ...] = ()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "STANCHION_BIND", "127.0.0.1", "Address that every server of this run listens on.", kind="address"
+    ),
+    Setting(
+        "STANCHION_EDGE_PORT",
+        "8080",
+        "Port of the edge, where visitors arrive; 0 takes a free one.",
+        kind="port",
+    ),
+    Setting("STANCHION_ADMIN_PORT", "8081", "Port of the admin console and its API.", kind="port"),
+    Setting("STANCHION_REDIS_PORT", "8082", "Port of the local Redis REST bridge.", kind="port"),
+    Setting(
+        "STANCHION_ORIGIN_PORT", "8083", "Port of the demo shop, the origin of a local run.", kind="port"
+    ),
+    Setting(
+        "STANCHION_ORIGIN_URL",
+        "",
+        "The site behind the gate, `http(s)://host[:port]`. Empty: the demo shop.",
+        kind="url",
+    ),
+    Setting(
+        "STANCHION_ORIGIN_HOST",
+        "visitor",
+        "The Host header that the origin gets: the visitor's, or that of STANCHION_ORIGIN_URL.",
+        kind="choice",
+        choices=("visitor", "origin"),
+    ),
+    Setting(
+        "STANCHION_REDIS_URL",
+        "",
+        "A real Redis behind the local bridge: `redis://…`, cluster nodes separated by commas. Empty: embedded.",
+        secret=True,
+    ),
+    Setting(
+        "UPSTASH_REDIS_REST_URL",
+        "",
+        "Redis over REST, `http(s)://host[:port]`. Empty: the local bridge.",
+        kind="url",
+    ),
+    Setting("UPSTASH_REDIS_REST_TOKEN", "", "Bearer token for Redis over REST.", secret=True, kind="bearer"),
+    Setting(
+        "STANCHION_REDIS_READONLY_TOKEN",
+        "",
+        "Token with which the local bridge allows reads only.",
+        secret=True,
+    ),
+    Setting("STANCHION_KV_DIR", ".stanchion/kv", "Folder of the local KV store: configuration and pages."),
+    Setting(
+        "STANCHION_SIGNING_KEYS",
+        "",
+        "Signing keys as `kid:base64url` pairs separated by blanks, newest first; 32 bytes or more each.",
+        secret=True,
+        kind="signing_keys",
+    ),
+    Setting(
+        "STANCHION_ADMIN_TOKEN",
+        "",
+        "Token of the first administrator.",
+        unit="characters",
+        secret=True,
+        min_length=16,
+    ),
+    Setting(
+        "STANCHION_ON_CONFIG_ERROR",
+        "hold",
+        "What visitors get when no configuration can be read: held on a page, or passed to the origin.",
+        kind="choice",
+        choices=("hold", "pass"),
+    ),
+    Setting(
+        "STANCHION_COUNTRY_HEADER", "", "Header in which a trusted proxy states the country.", kind="header"
+    ),
+    Setting(
+        "STANCHION_COUNTRY_TRUST_ALL",
+        "0",
+        "1: believe STANCHION_COUNTRY_HEADER from anyone (for trying it out; never in production).",
+        kind="flag",
+    ),
+    Setting("STANCHION_MMDB", "", "GeoIP database (.mmdb) that gives the country of an address."),
+    Setting(
+        "STANCHION_TRUSTED_PROXIES",
+        "",
+        "Networks (CIDR, separated by commas) whose forwarding headers are believed.",
+        kind="networks",
+    ),
+    Setting("STANCHION_WORKERS", "1", "Edge processes on one port.", kind="workers"),
+    Setting("STANCHION_COMPONENT", "", "Path of a prebuilt gatekeeper component. Empty: build it."),
+    Setting(
+        "STANCHION_CACHE_DIR",
+        ".cache",
+        "Folder for built and compiled components; only its owner may write there.",
+    ),
+    Setting(
+        "STANCHION_LOG_REQUESTS",
+        "1",
+        "1: one log line for each request; 0: only trouble and counts.",
+        kind="flag",
+    ),
+)
+
+_BY_NAME: dict[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+class Settings:
+    """The checked values. Asking for a name that is not in the table is a KeyError: a programming error."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __repr__(self) -> str:
+        return f"Settings({len(self._values)} values)"
+
+    def number(self, name: str) -> int:
+        """A setting whose rule is a whole number."""
+        return int(self._values[name])
+
+    def flag(self, name: str) -> bool:
+        """A setting whose rule is 0 or 1."""
+        return self._values[name] == "1"
+
+    def networks(self, name: str) -> tuple[Network, ...]:
+        """A setting whose rule is a list of networks."""
+        return parse_networks(self._values[name])
+
+    @property
+    def origin_url(self) -> str:
+        """STANCHION_ORIGIN_URL without a trailing slash, or the demo shop of this run."""
+        return self["STANCHION_ORIGIN_URL"].rstrip("/") or self._local("STANCHION_ORIGIN_PORT")
+
+    @property
+    def redis_rest_url(self) -> str:
+        """UPSTASH_REDIS_REST_URL without a trailing slash, or the bridge of this run."""
+        return self["UPSTASH_REDIS_REST_URL"].rstrip("/") or self._local("STANCHION_REDIS_PORT")
+
+    def _local(self, port_name: str) -> str:
+        # 0.0.0.0 and :: are addresses to listen on; to connect, the loopback address of the family is meant.
+        bind = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self["STANCHION_BIND"], self["STANCHION_BIND"])
+        return f"http://{f'[{bind}]' if ':' in bind else bind}:{self[port_name]}"
+
+
+def load(environ: Mapping[str, str], required: Iterable[str] = ()) -> Settings:
+    """Reads every setting of the table from `environ`; an empty value means the default.
+
+    Raises SettingError for the first value that breaks its rule, and for a name of `required` without a value.
+    """
+    values = {setting.name: _read(setting, environ.get(setting.name, "").strip()) for setting in SETTINGS}
+    for name in required:
+        if not values[name]:
+            setting = _BY_NAME[name]
+            raise SettingError(name, "it is not set", setting.meaning.rstrip("."))
+    return Settings(values)
+
+
+def _read(setting: Setting, text: str) -> str:
+    value = text or setting.default
+    if not value:
+        return value
+    shown = "the value (not shown, it is a secret)" if setting.secret else repr(value)
+    if len(value) < setting.min_length:
+        raise SettingError(setting.name, f"{shown} is too short", f"{setting.min_length} characters or more")
+    if setting.choices and value not in setting.choices:
+        raise SettingError(setting.name, f"{shown} is unknown", " or ".join(setting.choices))
+    allowed = None if setting.choices else RULES[setting.kind](value)
+    if allowed is not None:
+        raise SettingError(setting.name, f"{shown} does not fit", allowed)
+    return value
+
+
+def settings_reference() -> str:
+    """The table as Markdown, for the documentation."""
+    lines = ["| variable | default | meaning |", "|---|---|---|"]
+    for setting in SETTINGS:
+        default = f"`{setting.default}`" if setting.default else "none"
+        notes = [f"At least {setting.min_length} characters." if setting.min_length else ""]
+        notes.append(
+            f"One of: {', '.join(f'`{choice}`' for choice in setting.choices)}." if setting.choices else ""
+        )
+        notes.append("A secret." if setting.secret else "")
+        meaning = " ".join(part for part in (setting.meaning, *notes) if part)
+        lines.append(f"| `{setting.name}` | {default} | {meaning.replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
