@@ -82,7 +82,9 @@ def _check_networks(value: str) -> str | None:
 
 
 def _check_signing_keys(value: str) -> str | None:
-    allowed = f"kid:base64url pairs separated by blanks, {MIN_SIGNING_SECRET_BYTES} bytes or more each, no kid twice"
+    allowed = (
+        f"kid:base64url pairs separated by blanks, no kid twice, {MIN_SIGNING_SECRET_BYTES} bytes or more"
+    )
     kids: set[str] = set()
     for pair in value.split():
         kid, colon, secret = pair.partition(":")

@@ -1,7 +1,7 @@
 """Every environment variable of the product in one table, and the one loader that reads them.
 
-A name states its unit where it has one. Whoever needs a setting loads it here, so that a wrong value is refused
-at the start with the name, the fault and what is allowed, and no secret is ever printed.
+A name states its unit where it has one. Whoever needs a setting loads it here, so that a wrong value is
+refused at the start with the name, the fault and what is allowed, and no secret is ever printed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from host.setting_rules import RULES, Network, parse_networks
 
 
 class SettingError(ValueError):
-    """A setting is missing or wrong. The text names it, the fault and what is allowed, never a secret's value."""
+    """A setting is missing or wrong. The text says which, why and what is allowed, never a secret."""
 
     def __init__(self, name: str, fault: str, allowed: str) -> None:
         super().__init__(f"{name}: {fault}. Allowed: {allowed}.")
@@ -68,7 +68,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "STANCHION_REDIS_URL",
         "",
-        "A real Redis behind the local bridge: `redis://…`, cluster nodes separated by commas. Empty: embedded.",
+        "A Redis behind the local bridge: `redis://…`, cluster nodes separated by commas. Empty: embedded.",
         secret=True,
     ),
     Setting(
@@ -96,7 +96,6 @@ SETTINGS: tuple[Setting, ...] = (
         "STANCHION_ADMIN_TOKEN",
         "",
         "Token of the first administrator.",
-        unit="characters",
         secret=True,
         min_length=16,
     ),
@@ -184,7 +183,7 @@ class Settings:
 def load(environ: Mapping[str, str], required: Iterable[str] = ()) -> Settings:
     """Reads every setting of the table from `environ`; an empty value means the default.
 
-    Raises SettingError for the first value that breaks its rule, and for a name of `required` without a value.
+    Raises SettingError for the first value that breaks its rule, and for a name of `required` without one.
     """
     values = {setting.name: _read(setting, environ.get(setting.name, "").strip()) for setting in SETTINGS}
     for name in required:
