@@ -1,0 +1,157 @@
+"""Builds a gatekeeper component out of Python sources, once for each state of its sources.
+
+The compiler gets a staged copy of the named sources and of the pure Python packages of `GUEST_PACKAGES`, and
+nothing else of this environment: with the surrounding site-packages in reach, PyJWT would find a native library
+and fail.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WIT = ROOT / "wit"
+WORLD = "gatekeeper"
+GATEKEEPER_APP = "edge.guests.gatekeeper"
+GATEKEEPER_SOURCES = (ROOT / "edge",)
+
+# Distribution and import name of what a guest may import beside its own sources. Pure Python only.
+GUEST_PACKAGES = (("PyJWT", "jwt"),)
+BUILD_TIMEOUT_S = 300
+ERROR_LINES_SHOWN = 40
+BUILDS_KEPT_PER_APP = 6
+# Raise it when this file builds something else out of the same sources.
+RECIPE = "1"
+_COMPILER = "import componentize_py; componentize_py.script()"
+
+
+class BuildError(Exception):
+    """The component could not be built. The text ends with the last lines of the compiler: the traceback."""
+
+
+def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Path:
+    """The component of module `app`, built or out of `out_dir`.
+
+    Each of `source_paths` is a package folder or a module file, importable in the guest under its own name.
+    Raises BuildError when a source is missing or the compiler fails.
+    """
+    for path in source_paths:
+        if not path.exists():
+            raise BuildError(f"cannot build {app}: the source {path} does not exist")
+    out_dir = out_dir.resolve()
+    target = out_dir / f"{app}-{_fingerprint(app, source_paths)}.wasm"
+    if target.exists():
+        os.utime(target)
+        return target
+    out_dir.mkdir(parents=True, exist_ok=True)
+    with _locked(out_dir / f"{app}.lock"):
+        if not target.exists():
+            _build(app, source_paths, target)
+            _prune(out_dir, app)
+    return target
+
+
+def build_gatekeeper(cache_dir: Path) -> Path:
+    """The product's own component, in the folder `component` of `cache_dir`. Raises BuildError."""
+    return build_component(GATEKEEPER_APP, GATEKEEPER_SOURCES, cache_dir / "component")
+
+
+def _fingerprint(app: str, source_paths: Sequence[Path]) -> str:
+    tools = ["componentize-py", *(distribution for distribution, _ in GUEST_PACKAGES)]
+    versions = [f"{tool}=={importlib.metadata.version(tool)}" for tool in tools]
+    digest = hashlib.sha256(repr((RECIPE, app, WORLD, versions)).encode())
+    for top in (WIT, *source_paths):
+        for name, path in _files(top):
+            content = path.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:20]
+
+
+def _files(top: Path) -> Iterator[tuple[str, Path]]:
+    """Every source file of a package folder or module, named from the parent of `top`, in a fixed order."""
+    paths: Iterable[Path] = sorted(top.rglob("*")) if top.is_dir() else (top,)
+    for path in paths:
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(top.parent).as_posix(), path
+
+
+def _build(app: str, source_paths: Sequence[Path], target: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="stanchion-build-", dir=target.parent) as folder:
+        work = Path(folder)
+        sources, packages, empty = work / "sources", work / "guest", work / "empty"
+        for top in source_paths:
+            for name, path in _files(top):
+                _copy(path, sources / name)
+        _stage_packages(packages)
+        (empty / "lib" / "python3" / "site-packages").mkdir(parents=True)
+        built = work / "component.wasm"
+        paths = ["-p", str(sources), "-p", str(packages)]
+        arguments = ["-d", str(WIT), "-w", WORLD, "componentize", app, *paths, "-o", str(built)]
+        _run_compiler(app, arguments, work, empty)
+        built.replace(target)
+
+
+def _stage_packages(packages: Path) -> None:
+    packages.mkdir()
+    for distribution, module in GUEST_PACKAGES:
+        spec = importlib.util.find_spec(module)
+        if spec is None or not spec.submodule_search_locations:
+            raise BuildError(
+                f"cannot build: {distribution} is not installed; install the project's dependencies"
+            )
+        for name, path in _files(Path(spec.submodule_search_locations[0])):
+            _copy(path, packages / name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _run_compiler(app: str, arguments: list[str], work: Path, empty_venv: Path) -> None:
+    # A clean environment: PYTHONPATH or another venv would let foreign packages into the component.
+    kept = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "LANG")
+    environ = {name: os.environ[name] for name in kept if name in os.environ} | {
+        "VIRTUAL_ENV": str(empty_venv)
+    }
+    command = [sys.executable, "-c", _COMPILER, *arguments]
+    try:
+        run = subprocess.run(
+            command,
+            cwd=work,
+            env=environ,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=BUILD_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"cannot build {app}: no result after {BUILD_TIMEOUT_S} s") from None
+    if run.returncode != 0:
+        lines = (run.stdout + run.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
+        raise BuildError(f"cannot build {app}, the compiler said:\n" + "\n".join(lines))
+
+
+def _prune(out_dir: Path, app: str) -> None:
+    builds = sorted(out_dir.glob(f"{app}-*.wasm"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in builds[BUILDS_KEPT_PER_APP:]:
+        old.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Two builders of one app wait for each other, so that the second finds the first one's work."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
