@@ -1,0 +1,65 @@
+"""The plain waiting page inside the component, in English: used when the store has no page or cannot be read."""
+
+from __future__ import annotations
+
+# state -> (heading, sentence, what else stands there: n numbers, e enter link, l leave form, r retry)
+_WORDS: dict[str, tuple[str, str, str]] = {
+    "waiting": ("You are in line", "Keep this page open. You are let in by itself when it is your turn.", "nl"),
+    "called": ("It is your turn", "Come in now: your turn is kept for a short while.", "e"),
+    "paused": ("The line is paused", "Nobody is let in at the moment. You keep your place.", "nl"),
+    "closed": ("This line is closed", "Nobody is let in any more.", ""),
+    "not_open": ("Not open yet", "Keep this page open. It goes on by itself when the line opens.", ""),
+    "sold_out": ("Sold out", "Everything is taken.", ""),
+    "lapsed": ("Your turn has passed", "You were called and did not come. You may come back in.", "e"),
+    "unavailable": ("We will be right back", "Something does not answer. This page tries again by itself.", "r"),
+    "busy": ("Too many at once", "Please wait a moment. This page tries again by itself.", "r"),
+    "form": (
+        "Your form was not sent",
+        "You are not inside at the moment, so nothing was sent. Go back to keep a copy of what you typed, then come in.",
+        "e",
+    ),
+    "ended": ("This line has ended", "Your place in it is no longer valid. You may join again.", "e"),
+}
+_STYLE = (
+    ":root{color-scheme:light dark}body{margin:0;font:1.0625rem/1.5 'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif;"
+    "background:Canvas;color:CanvasText}main{max-width:36rem;margin:0 auto;padding:12vh 1.25rem 3rem}"
+    "h1{font-size:1.75rem;line-height:1.2;margin:0 0 1rem}small{opacity:.8}"
+    "b{display:block;font-size:4rem;line-height:1.1;font-variant-numeric:tabular-nums}"
+    "button,a.go{display:inline-block;font:inherit;padding:.6rem 1.1rem;border:1px solid;border-radius:.4rem;"
+    "color:inherit;background:none;text-decoration:none}a.go{font-weight:600}"
+    "[data-state=candidate] .n{display:none}"
+)
+# Polls, and reloads only when the state changes: a reload would lose the place on the page for a screen reader.
+_SCRIPT = (
+    "(()=>{'use strict';const d=document.documentElement.dataset,n=document.getElementById('ahead');"
+    "if(!d.url)return;let wait=Math.max(1,Number(d.poll)||10),bad=0;"
+    "const again=()=>setTimeout(ask,Math.min(60,wait*2**bad)*(800+400*Math.random()));"
+    "async function ask(){try{const r=await fetch(d.url,{cache:'no-store',headers:{accept:'application/json'}});"
+    "if(r.status===404)return location.reload();if(!r.ok)throw 0;const s=await r.json();bad=0;"
+    "if(s.state!==d.state)return location.reload();if(s.poll_s)wait=s.poll_s;"
+    "if(n&&s.ahead!==null)n.textContent=s.ahead}catch{bad++}again()}again()})()"
+)
+
+
+def text(state: str) -> str:
+    """The page of a state, with its slots still open. Raises KeyError for an unknown state."""
+    heading, sentence, parts = _WORDS[state]
+    live = ' data-url="{{status_url}}"' if state not in ("lapsed", "form", "ended") else ""
+    poll = "{{retry_s}}" if "r" in parts else "{{poll_s}}"
+    body = [f"<h1>{heading}</h1>"]
+    if "n" in parts:
+        body.append('<p class="n">People ahead of you: <b id="ahead">{{ahead}}</b></p>')
+    body.append(f"<p>{sentence}</p><p>{{{{message}}}}</p>")
+    if "e" in parts:
+        body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')
+    if "l" in parts:
+        body.append('<form method="post" action="{{leave_url}}"><button>Leave the line</button></form>')
+    refresh = '<noscript><meta http-equiv="refresh" content="{{refresh_s}}"></noscript>' if live else ""
+    return (
+        f'<!doctype html><html lang="en" dir="ltr" data-state="{{{{state}}}}" data-poll="{poll}"{live}><head>'
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="robots" content="noindex"><title>{heading}: {{{{queue_name}}}}</title>{refresh}'
+        f'<link rel="icon" href="data:,"><style nonce="{{{{nonce}}}}">{_STYLE}</style></head><body><main>'
+        f"<p>{{{{queue_name}}}}</p>{''.join(body)}<p><small>Reference {{{{request_id}}}}</small></p></main>"
+        f'<script nonce="{{{{nonce}}}}">{_SCRIPT}</script></body></html>'
+    )

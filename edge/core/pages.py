@@ -1,0 +1,128 @@
+"""Waiting pages: plain HTML with a closed list of `{{slots}}`, compiled once and filled by one join.
+
+A page may be edited by people who are not programmers, and what fills it comes from outside. So a page compiles only
+if every slot stands where HTML escaping makes any value inert; an edited page can show wrong text but run nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from edge.core import builtin_page
+from edge.core.page_reader import URL_SLOTS, PageError, Reader
+
+__all__ = [
+    "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "compile_page", "content_security_policy", "page_key",
+    "page_state",
+]  # fmt: skip
+
+SLOTS: Mapping[str, str] = {
+    "queue_name": "the queue's name for people",
+    "queue_id": "the queue's id",
+    "state": "the state, one of those of the status JSON",
+    "position": "the visitor's position, or empty",
+    "ahead": "people ahead, or empty",
+    "wait_low_min": "lower end of the expected wait, in minutes",
+    "wait_high_min": "upper end of the expected wait, in minutes",
+    "wait_known": "yes or no",
+    "poll_s": "seconds until the next status request",
+    "refresh_s": "seconds of the meta refresh for browsers without JavaScript; digits only",
+    "claim_left_s": "seconds for which a called visitor keeps the turn",
+    "retry_s": "seconds after which to try again",
+    "updated_iso": "time of the numbers, ISO 8601",
+    "updated_utc": "time of the numbers, HH:MM:SS in UTC",
+    "status_url": "address of the status JSON",
+    "leave_url": "address that takes the POST of a visitor who gives up the place",
+    "target_url": "address that the visitor asked for",
+    "nonce": "nonce of the Content-Security-Policy; in the attribute nonce only",
+    "message": "the operator's message, or empty",
+    "status_json": "the whole status JSON",
+    "request_id": "id of this request, for support",
+    "grace_min": "how long a place is kept without a sign of life, in minutes",
+}
+STATES = (
+    "waiting", "called", "paused", "closed", "not_open", "sold_out", "lapsed", "unavailable", "busy", "form", "ended",
+)  # fmt: skip
+_SHARED_PAGES = {"candidate": "waiting", "prequeue": "not_open", "inside": "called"}
+_KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+class Page:
+    """A compiled page: literal text with slots between."""
+
+    __slots__ = ("_literals", "_names", "slots")
+
+    def __init__(self, literals: list[str], names: list[str]) -> None:
+        self._literals = literals
+        self._names = names
+        self.slots = frozenset(names)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """The page with every value escaped. A missing value becomes empty; so does a URL that leaves http(s)."""
+        filled = {name: _inert(name, values.get(name, "")) for name in self.slots}
+        parts = [""] * (len(self._literals) + len(self._names))
+        parts[0::2] = self._literals
+        parts[1::2] = [filled[name] for name in self._names]
+        return "".join(parts)
+
+
+def compile_page(text: str) -> Page:
+    """Cuts a page at its slots. Raises PageError where a slot is unknown, unclosed or not made safe by escaping."""
+    reader = Reader(text, SLOTS)
+    reader.read()
+    return Page(reader.literals, reader.names)
+
+
+@lru_cache(maxsize=len(STATES))
+def builtin(state: str) -> Page:
+    """The plain page that serves when the store has none. Raises ValueError for a state without a page."""
+    _check_state(state)
+    return compile_page(builtin_page.text(state))
+
+
+def page_key(page: str, language: str, state: str) -> str:
+    """Key of a page in the store. Raises ValueError for a name that is no page, language or state."""
+    _check_state(state)
+    for what, name in (("page", page), ("language", language)):
+        if not name or not _KEY_CHARS.issuperset(name.lower()):
+            raise ValueError(f"{what} {name!r}: only letters, digits, '-' and '_' can stand in a key")
+    return f"pages/{page}/{language}/{state}.html"
+
+
+def page_state(state: str) -> str:
+    """The page that shows a state of the status JSON: three of those have no page of their own."""
+    return _SHARED_PAGES.get(state, state)
+
+
+def content_security_policy(nonce: str) -> str:
+    """The policy that pages are made for: scripts and styles by nonce, pictures within the page, nothing from elsewhere."""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'"
+    )
+
+
+def _check_state(state: str) -> None:
+    if state not in STATES:
+        raise ValueError(f"no page for the state {state!r}: one of {', '.join(STATES)}")
+
+
+def _inert(name: str, value: str) -> str:
+    """`value` as it may stand in text and in a quoted attribute."""
+    if not value.isascii():
+        value = value.encode("utf-8", "replace").decode()  # a lone surrogate could not be sent
+    if name in URL_SLOTS:
+        value = _followable(value)
+    elif name == "refresh_s" and not (value.isascii() and value.isdigit()):
+        value = ""  # "0;url=..." in a meta refresh would send the visitor elsewhere
+    value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return value.replace('"', "&quot;").replace("'", "&#39;")
+
+
+def _followable(url: str) -> str:
+    """An http(s) URL or a path as it is; "//x" so that it stays a path; anything else empty."""
+    if url.startswith("/"):
+        # Browsers drop tabs and line breaks within a URL and read "\" as "/".
+        return "/." + url if url[1:2] in ("/", "\\", "\t", "\n", "\r") else url
+    return url if url.startswith(("https://", "http://")) else ""
