@@ -1,4 +1,4 @@
-"""`python -m host.component`: builds the gatekeeper component and prints its path and its raw and gzip size."""
+"""`python -m host.component`: builds the gatekeeper component, prints its path, raw and gzip size."""
 
 from __future__ import annotations
 

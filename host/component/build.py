@@ -1,8 +1,8 @@
 """Builds a gatekeeper component out of Python sources, once for each state of its sources.
 
-The compiler gets a staged copy of the named sources and of the pure Python packages of `GUEST_PACKAGES`, and
-nothing else of this environment: with the surrounding site-packages in reach, PyJWT would find a native library
-and fail.
+The compiler gets a staged copy of the named sources and of the pure Python packages of `GUEST_PACKAGES`,
+and nothing else of this environment: with the surrounding site-packages in reach, PyJWT would find a native
+library and fail.
 """
 
 from __future__ import annotations

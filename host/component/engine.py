@@ -1,7 +1,7 @@
 """The wasmtime engine of one process and its compiled component.
 
-Compiling a 20 MB component takes seconds on every processor; the machine code is therefore kept on disk, by content
-and wasmtime version, and mapped from there, so that worker processes share it.
+Compiling a 20 MB component takes seconds on every processor; the machine code is therefore kept on disk, by
+content and wasmtime version, and mapped from there, so that worker processes share it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The gate: one long-lived component instance, asked by strings, replaced when it breaks.
 
-Calls are synchronous and come from one thread, the event loop's: wasmtime-py hands an exception of a host import
-over in one module-level variable (`wasmtime/component/_enter.py`), so the imports here never raise, and no two
-calls overlap.
+Calls are synchronous and come from one thread, the event loop's: wasmtime-py hands an exception of a host
+import over in one module-level variable (`wasmtime/component/_enter.py`), so the imports here never raise,
+and no two calls overlap.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class _Instance:
 
     def __init__(self, engine: GateEngine, linker: Linker) -> None:
         wasi = wasmtime.WasiConfig()
-        # Tracebacks of the guest go to the operator. Not by a callback: wasmtime calls it from a thread of its own,
-        # also while Python is shutting down, and that aborts the process.
+        # Tracebacks of the guest go to the operator. Not by a callback: wasmtime calls it from a thread of
+        # its own, also while Python is shutting down, and that aborts the process.
         wasi.inherit_stderr()
         self._store = wasmtime.Store(engine.engine)
         self._store.set_wasi(wasi)
