@@ -1,0 +1,135 @@
+"""The configuration as a whole: read, checked, and its JSON Schema.
+
+`load_config` refuses what cannot mean anything; the caller keeps the last good one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from edge.core.errors import ConfigError
+from edge.core.fields import Field, ListOf, Obj
+from edge.core.model import QUEUE, Queue, Route
+
+CONFIG_KEY = "config.json"  # where the store keeps it
+CONFIG_MAX_BYTES = 2_000_000
+POLL_FAR_S = 30  # the longest interval that a page is told (a browser's hidden tab makes it 60)
+
+
+@dataclass(frozen=True)
+class Config:
+    """All queues of one deployment."""
+
+    queues: tuple[Queue, ...]
+
+    def queue(self, queue_id: str) -> Queue | None:
+        """The queue with this id, or None."""
+        return next((queue for queue in self.queues if queue.id == queue_id), None)
+
+
+CONFIG = Obj((Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),), lambda v: Config(v["queues"]))
+
+_Rule = tuple[str, Callable[[Queue], bool], str]
+# (key that the message points to, what is wrong, what to do)
+_RULES: tuple[_Rule, ...] = (
+    ("admit_per_minute",
+     lambda q: not q.manual and not q.always_queue and q.admit_per_minute is q.max_active is q.inventory is None,
+     "the queue has no limit at all; set admit_per_minute, max_active or inventory, or manual or always_queue"),
+    ("burst", lambda q: q.burst is not None and q.admit_per_minute is None, "needs admit_per_minute"),
+    ("poll_s", lambda q: 2 * q.poll_s > q.claim_within_s, "must be at most half of claim_within_s, or turns are missed"),
+    ("renew_every_s", lambda q: q.renew_every_s >= q.idle_s, "must be less than idle_s, or passes end while they are used"),
+    ("presence_grace_s", lambda q: q.presence_grace_s < q.settle_s, "must be at least settle_s, or the present count as absent"),
+    ("settle_s", lambda q: q.settle_s < 2 * q.poll_s, "must be at least twice poll_s, or the present are passed over"),
+    ("on_store_error", lambda q: q.on_store_error == "admit" and q.inventory is not None,
+     "admit cannot keep an inventory; use hold"),
+    ("on_store_error", lambda q: q.on_store_error == "admit" and q.store_error_admit_per_minute is None,
+     "admit needs store_error_admit_per_minute"),
+    ("store_error_admit_per_minute",
+     lambda q: q.on_store_error == "hold" and q.store_error_admit_per_minute is not None,
+     "means nothing while on_store_error is hold"),
+    ("unknown_country", lambda q: q.countries is None and q.unknown_country == "pass",
+     "means nothing without countries"),
+    ("other_countries", lambda q: q.countries is None and q.other_countries != "refuse", "means nothing without countries"),
+    ("cookie_domain", lambda q: q.cookie_domain is not None and q.same_site == "partitioned",
+     "a partitioned cookie belongs to one host; leave cookie_domain out"),
+)  # fmt: skip
+
+
+def _check_queue(queue: Queue, path: str) -> None:
+    for key, is_wrong, what_to_do in _RULES:
+        if is_wrong(queue):
+            raise ConfigError(f"{path}.{key}", what_to_do)
+
+
+def _countries_clash(one: Queue, other: Queue) -> str:
+    if one.countries is None or other.countries is None:
+        return "both take every country" if one.countries is other.countries else "one of them takes every country"
+    both = sorted(set(one.countries) & set(other.countries))
+    if both:
+        return f"both take {', '.join(both)}"
+    for key in ("unknown_country", "other_countries"):
+        values = {getattr(one, key), getattr(other, key)} - {"refuse"}
+        if getattr(one, key) == getattr(other, key) == "enter" or len(values) == 2:
+            return f"{key} is not refuse in both"
+    return ""
+
+
+def _same_requests(one: Route, other: Route) -> bool:
+    methods_meet = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
+    return (one.host, one.path) == (other.host, other.path) and methods_meet and bool(one.methods) == bool(other.methods)
+
+
+def _check_clashes(queues: tuple[Queue, ...]) -> None:
+    seen: dict[tuple[str, str], list[tuple[int, Queue, Route]]] = {}
+    for index, queue in enumerate(queues):
+        for place, route in enumerate(queue.routes):
+            rivals = seen.setdefault((route.host, route.path), [])
+            for _, rival, rival_route in rivals:
+                clash = rival.id != queue.id and _same_requests(route, rival_route) and _countries_clash(rival, queue)
+                if clash:
+                    raise ConfigError(f"queues[{index}].routes[{place}]", f"queue {rival.id} has the same rule and {clash}")
+            rivals.append((index, queue, route))
+
+
+def check_config(value: Any) -> Config:
+    """The configuration of a parsed JSON value. Raises ConfigError naming the path and what is allowed."""
+    config: Config = CONFIG.check(value, "")
+    ids: set[str] = set()
+    for index, queue in enumerate(config.queues):
+        if queue.id in ids:
+            raise ConfigError(f"queues[{index}].id", f"{queue.id!r} is taken by another queue")
+        ids.add(queue.id)
+        _check_queue(queue, f"queues[{index}]")
+    _check_clashes(config.queues)
+    return config
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ConfigError(twice, "this key stands twice in one object")
+    return out
+
+
+def _no_constant(name: str) -> Any:
+    raise ConfigError("", f"{name} is not a number that JSON has")
+
+
+def load_config(text: str) -> Config:
+    """The configuration of a JSON text. Raises ConfigError."""
+    if len(text) > CONFIG_MAX_BYTES:
+        raise ConfigError("", f"the configuration is larger than {CONFIG_MAX_BYTES} bytes")
+    try:
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError("", f"is not JSON: {error}") from error
+    return check_config(value)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the configuration. Combinations are checked by `check_config` beyond it."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Stanchion configuration", **CONFIG.schema()}
