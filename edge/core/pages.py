@@ -6,6 +6,7 @@ if every slot stands where HTML escaping makes any value inert; an edited page c
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ from edge.core.page_reader import URL_SLOTS, PageError, Reader
 
 __all__ = [
     "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "compile_page", "content_security_policy", "page_key",
-    "page_state",
+    "page_state", "seal",
 ]  # fmt: skip
 
 SLOTS: Mapping[str, str] = {
@@ -45,6 +46,7 @@ STATES = (
     "waiting", "called", "paused", "closed", "not_open", "sold_out", "lapsed", "unavailable", "busy", "form", "ended",
 )  # fmt: skip
 _SHARED_PAGES = {"candidate": "waiting", "prequeue": "not_open", "inside": "called"}
+_SEAL = "<!--read in full, version 1: "
 _KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -69,16 +71,37 @@ class Page:
 
 def compile_page(text: str) -> Page:
     """Cuts a page at its slots. Raises PageError where a slot is unknown, unclosed or not made safe by escaping."""
+    if _is_sealed(text):
+        literals, names = _cut(text)
+        if SLOTS.keys() >= set(names):
+            return Page(literals, names)
     reader = Reader(text, SLOTS)
     reader.read()
     return Page(reader.literals, reader.names)
+
+
+def seal(text: str) -> str:
+    """The page with a mark at its end that it was read in full, so that a fresh sandbox need not read it again.
+
+    A page that was changed afterwards no longer fits its mark, and is read in full once more. The mark guards against a
+    slip of the hand, not against whoever may write to the store: that one could put a script into the page anyway.
+    Raises PageError as `compile_page` does.
+    """
+    head, mark, digits = text.rpartition(_SEAL)
+    if mark and len(digits.rstrip()) == len("00000000-->"):
+        text = head  # an old mark
+    reader = Reader(text, SLOTS)
+    reader.read()
+    if _cut(text) != (reader.literals, reader.names):
+        return text  # comments with slots: only the reader takes them out
+    return f"{text}{_SEAL}{binascii.crc32(text.encode('utf-8', 'replace')):08x}-->\n"
 
 
 @lru_cache(maxsize=len(STATES))
 def builtin(state: str) -> Page:
     """The plain page that serves when the store has none. Raises ValueError for a state without a page."""
     _check_state(state)
-    return compile_page(builtin_page.text(state))
+    return Page(*_cut(builtin_page.text(state)))  # our own text: a test reads it in full
 
 
 def page_key(page: str, language: str, state: str) -> str:
@@ -101,6 +124,25 @@ def content_security_policy(nonce: str) -> str:
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'"
     )
+
+
+def _is_sealed(text: str) -> bool:
+    _, mark, digits = text[-64:].rpartition(_SEAL)
+    if not mark:
+        return False
+    body = text[: len(text) - len(mark) - len(digits)]
+    return digits == f"{binascii.crc32(body.encode('utf-8', 'replace')):08x}-->\n"
+
+
+def _cut(text: str) -> tuple[list[str], list[str]]:
+    """The literals and the slots between, without a look at where the slots stand."""
+    first, *pieces = text.split("{{")
+    literals, names = [first], []
+    for piece in pieces:
+        name, _, literal = piece.partition("}}")
+        names.append(name.strip())
+        literals.append(literal)
+    return literals, names
 
 
 def _check_state(state: str) -> None:

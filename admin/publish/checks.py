@@ -1,0 +1,167 @@
+"""What every page must hold before it may be published, whoever wrote its template."""
+
+from __future__ import annotations
+
+import gzip
+from html.parser import HTMLParser
+
+from admin.publish.errors import PublishError
+from admin.publish.languages import direction
+from edge.core.pages import PageError, compile_page
+
+MAX_GZIPPED_BYTES = 30 * 1024
+
+_LINE_SLOTS = frozenset(
+    {
+        "queue_name", "state", "ahead", "wait_low_min", "wait_high_min", "wait_known", "updated_utc", "grace_min", "message",
+        "status_url", "status_json", "poll_s", "refresh_s", "leave_url", "target_url", "claim_left_s", "nonce",
+    }
+)  # fmt: skip
+_LIVE_SLOTS = frozenset({"queue_name", "state", "status_url", "poll_s", "refresh_s", "message", "nonce"})
+_RETRY_SLOTS = _LIVE_SLOTS - {"poll_s"} | {"retry_s"}
+_FINAL_SLOTS = frozenset({"queue_name", "target_url", "message", "nonce"})
+REQUIRED_SLOTS: dict[str, frozenset[str]] = {
+    "waiting": _LINE_SLOTS, "paused": _LINE_SLOTS, "called": _LINE_SLOTS,
+    "closed": _LIVE_SLOTS, "not_open": _LIVE_SLOTS, "sold_out": _LIVE_SLOTS,
+    "unavailable": _RETRY_SLOTS, "busy": _RETRY_SLOTS,
+    "lapsed": _FINAL_SLOTS, "form": _FINAL_SLOTS, "ended": _FINAL_SLOTS,
+}  # fmt: skip
+
+_LOADING_ATTRIBUTES = frozenset(
+    {"src", "href", "xlink:href", "srcset", "imagesrcset", "poster", "action", "formaction", "data", "background", "ping",
+     "manifest", "cite", "codebase"}
+)  # fmt: skip
+_REFUSED_TAGS = frozenset({"base", "iframe", "object", "embed", "frame", "frameset", "applet", "portal"})
+_ALLOWED_STARTS = ("data:image/", "data:font/", "data:,", "{{", "#", "mailto:", "tel:")
+_NONCE = "{{nonce}}"
+
+
+def check_page(file: str, page: str, state: str, language: str) -> None:
+    """Raises PublishError, naming the page's key and line, for the first thing that a page must not do or lacks."""
+    try:
+        slots = compile_page(page).slots
+    except PageError as error:
+        raise PublishError(file, error.line, error.what) from error
+    missing = REQUIRED_SLOTS[state] - slots
+    if missing:
+        raise PublishError(file, 0, f"a page for {state!r} needs the slots {', '.join(sorted(missing))}")
+    checker = _Checker(file, language)
+    checker.feed(page)
+    checker.close()
+    checker.finish()
+    size = len(gzip.compress(page.encode(), mtime=0))
+    if size > MAX_GZIPPED_BYTES:
+        raise PublishError(file, 0, f"{size} bytes gzipped: at most {MAX_GZIPPED_BYTES}; make pictures smaller")
+
+
+class _Checker(HTMLParser):
+    def __init__(self, file: str, language: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self._file = file
+        self._language = language
+        self._seen: set[str] = set()
+        self._noscript = False
+        self._in_style = False
+
+    def _fail(self, what: str) -> PublishError:
+        return PublishError(self._file, self.getpos()[0], what)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self._seen.add(tag)
+        if tag in _REFUSED_TAGS:
+            raise self._fail(f"<{tag}> brings in what the page does not hold itself")
+        for name, value in values.items():
+            self._attribute(tag, name, value)
+        if tag in ("script", "style") and values.get("nonce") != _NONCE:
+            raise self._fail(f'<{tag}> needs nonce="{_NONCE}", else the policy blocks it')
+        if tag == "script" and "src" in values:
+            raise self._fail("a script must stand in the page itself")
+        if tag == "html":
+            self._html(values)
+        elif tag == "meta":
+            self._meta(values)
+        elif tag == "noscript":
+            self._noscript = True
+        self._in_style = tag == "style"
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self._in_style = False
+
+    def handle_endtag(self, tag: str) -> None:
+        self._noscript = self._noscript and tag != "noscript"
+        self._in_style = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_style:
+            self._css(data)
+
+    def finish(self) -> None:
+        """Raises PublishError for what should have come and did not."""
+        lacking = {"html", "title", "main", "h1", "charset", "viewport"} - self._seen
+        if lacking:
+            raise PublishError(self._file, 0, f"the page lacks {', '.join(sorted(lacking))}")
+
+    def _attribute(self, tag: str, name: str, value: str) -> None:
+        if name.startswith("on"):
+            raise self._fail(f"<{tag} {name}>: an inline event handler, which the policy blocks")
+        if name == "style":
+            raise self._fail(f"<{tag} style>: put it into the style sheet, the policy blocks it here")
+        if name in _LOADING_ATTRIBUTES and not value.strip().lower().startswith(_ALLOWED_STARTS):
+            raise self._fail(f"<{tag} {name}> refers to {value[:60]!r}: a page may not depend on anything outside of it")
+        if "url(" in value.lower():
+            self._css(value)
+
+    def _html(self, values: dict[str, str]) -> None:
+        for name, wanted in (("lang", self._language), ("dir", direction(self._language))):
+            if values.get(name) != wanted:
+                raise self._fail(f'<html> must say {name}="{wanted}"')
+
+    def _meta(self, values: dict[str, str]) -> None:
+        if "charset" in values:
+            self._seen.add("charset")
+        if values.get("name") == "viewport":
+            self._seen.add("viewport")
+            if any(word in values.get("content", "") for word in ("user-scalable", "maximum-scale")):
+                raise self._fail("the viewport keeps people from zooming in (WCAG 2.2, 1.4.4)")
+        if values.get("http-equiv", "").lower() == "refresh" and not (
+            self._noscript and values.get("content") == "{{refresh_s}}"
+        ):
+            raise self._fail('a meta refresh may only stand in <noscript>, with content="{{refresh_s}}"')
+
+    def _css(self, text: str) -> None:
+        line = self.getpos()[0]
+        lowered = text.lower()
+        if (at := lowered.find("@import")) >= 0:
+            raise PublishError(self._file, line + text.count("\n", 0, at), "@import loads a style from elsewhere")
+        at = lowered.find("url(")
+        while at >= 0:
+            target = lowered[at + 4 : at + 80].strip(" \t\n\"'")
+            if not target.startswith(("data:image/", "data:font/", "#")):
+                where = line + text.count("\n", 0, at)
+                raise PublishError(self._file, where, f"url({target.split(')')[0]}) refers to something outside of the page")
+            at = lowered.find("url(", at + 4)
+        if "\\" in text and any(word in _unescaped(lowered) for word in ("@import", "url(")) and "url(" not in lowered:
+            raise PublishError(self._file, line, "an escaped url() or @import")
+
+
+def _unescaped(css: str) -> str:
+    """CSS with its backslash escapes resolved (CSS Syntax 3, section 4.3.7)."""
+    out, at = [], 0
+    while at < len(css):
+        if css[at] != "\\":
+            out.append(css[at])
+            at += 1
+            continue
+        end = at + 1
+        while end < min(len(css), at + 7) and css[end] in "0123456789abcdef":
+            end += 1
+        if end == at + 1:
+            out.append(css[end : end + 1])
+            at = end + 1
+        else:
+            code = int(css[at + 1 : end], 16)
+            out.append(chr(code) if 0 < code < 0x110000 else "\ufffd")
+            at = end + (css[end : end + 1] in (" ", "\n", "\t"))
+    return "".join(out)

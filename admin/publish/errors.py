@@ -1,0 +1,13 @@
+"""The one error of publishing."""
+
+from __future__ import annotations
+
+
+class PublishError(Exception):
+    """Nothing was published. `file` and `line` (from 1; 0: the whole file) say where, `what` says why."""
+
+    def __init__(self, file: str, line: int, what: str) -> None:
+        super().__init__(f"{file}:{line}: {what}" if line else f"{file}: {what}")
+        self.file = file
+        self.line = line
+        self.what = what
