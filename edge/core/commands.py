@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from edge.core import scripts, snapshot
@@ -24,6 +25,7 @@ EndReason = Literal["left", "completed", "revoked", "undelivered"]
 LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_active": "max_active", "inventory": "inventory"}
 
 
+@lru_cache(maxsize=1024)
 def keys(scope: str) -> tuple[str, ...]:
     """The keys of a scope, in the order of `scripts/head.lua`; one hash tag, so one slot of a cluster."""
     return tuple(f"st:{{{scope}}}:{part}" for part in _PARTS)
@@ -101,7 +103,8 @@ def touch(scope: str, epoch: str, position: int, visitor: str, random: str, *, w
     return _call(scripts.TOUCH, scope, now_ms, random, epoch, position, visitor, _flag(wants_in))
 
 
-def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, random: str, *, now_ms: int | None = None) -> Call:
+def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, random: str, *,
+          now_ms: int | None = None) -> Call:  # fmt: skip
     """Gives a pass in use a new expiry. Verdicts: inside, ended, missing."""
     return _call(scripts.RENEW, scope, now_ms, random, epoch, position, visitor, expires_ms)
 
@@ -117,7 +120,8 @@ def take_snapshot(scope: str, random: str, *, now_ms: int | None = None) -> Call
     return _call(scripts.SNAPSHOT, scope, now_ms, random)
 
 
-def control(scope: str, action: Literal["pause", "resume", "reset"], request_id: str, random: str, *, now_ms: int | None = None) -> Call:
+def control(scope: str, action: Literal["pause", "resume", "reset"], request_id: str, random: str, *,
+            now_ms: int | None = None) -> Call:  # fmt: skip
     """An operator's step. Verdicts: ok (status, epoch), missing."""
     return _call(scripts.CONTROL, scope, now_ms, random, action, request_id)
 
@@ -127,7 +131,7 @@ def admit(scope: str, count: int, request_id: str, random: str, *, now_ms: int |
     return _call(scripts.ADMIT, scope, now_ms, random, count, request_id)
 
 
-def set_limits(scope: str, values: Mapping[str, int | None | Literal["="]], random: str, *, now_ms: int | None = None) -> Call:
+def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], random: str, *, now_ms: int | None = None) -> Call:
     """Live limits by their public names (`LIMITS`); None: no limit; "=": what the configuration says. Verdicts: ok, missing."""
     pairs = [part for name, value in values.items() for part in (LIMITS[name], value)]
     return _call(scripts.LIMITS, scope, now_ms, random, *pairs)

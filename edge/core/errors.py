@@ -28,7 +28,11 @@ class TokenError(CoreError):
 
 
 class TokenExpired(TokenError):
-    """A token that was ours and is over."""
+    """A token that was ours and is over; `token` is what it said."""
+
+    def __init__(self, token: object) -> None:
+        super().__init__("over")
+        self.token = token
 
 
 class StoreAway(CoreError):

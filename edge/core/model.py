@@ -19,7 +19,7 @@ ASSET_EXTENSIONS = (
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _PATH = Text(r"/[^*?#\s\x00-\x1f]*\*?", "a path that starts with / ; one * at its end stands for everything below", 1024)
-_HOST = Text(r"\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a host in lower case without a port, *.example.org, or * for any", 253)
+_HOST = Text(r"\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a host in lower case without port, *.example.org, or * for any", 253)
 _COUNTRY = Text(r"[A-Z]{2}", "two capital letters (ISO 3166-1)", 2)
 _EXTENSION = Text(r"[a-z0-9]+", "an extension in lower case without its dot", 16)
 _DAY_S = 86_400
@@ -64,14 +64,14 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("burst", Int(1, 1_000_000, optional=True),
           "admissions that idle time may save up; null: a sixth of the rate, at least 1", None, "admissions"),
     Field("max_active", _MANY, "people inside at one time, called ones counted; null: no limit", None, "people"),
-    Field("inventory", _MANY, "units that can be sold; passes in use and sold units never exceed it; null: no limit", None, "units"),
+    Field("inventory", _MANY, "units on sale; passes in use and sold units never exceed it; null: no limit", None, "units"),
     Field("manual", Bool(), "call people only in batches that an operator asks for", False),
     Field("always_queue", Bool(), "everyone passes through the line, also when nobody waits", False),
     Field("claim_within_s", Int(10, _DAY_S), "time that a called visitor has to come in", 120, "s"),
     Field("idle_s", Int(30, _DAY_S), "a pass that makes no request for this long ends", 300, "s"),
     Field("renew_every_s", Int(10, _DAY_S), "a pass in use is renewed at most this often", 60, "s"),
     Field("poll_s", Int(1, 60), "how often a page near the head asks; further back it asks less often", 5, "s"),
-    Field("settle_s", Int(1, 3600), "time that people near the head have to show life before the absent are passed over", 75, "s"),
+    Field("settle_s", Int(1, 3600), "time that people near the head have to show life before they are passed over", 75, "s"),
     Field("presence_grace_s", Int(2, _DAY_S), "silence near the head after which a visitor counts as absent", 150, "s"),
     Field("candidate_hold_s", Int(1, 60), "time that newcomers wait for visitors who were just handed a cookie", 5, "s"),
     Field("places_per_network_per_minute", Int(1, 1_000_000), "new places for one client network on one node", 60,

@@ -1,0 +1,1 @@
+"""Adapters: one for each kind of host, none with a rule of its own."""

@@ -1,0 +1,61 @@
+"""What a waiting visitor is told, computed from the snapshot: the wait as a range, and when to ask again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from edge.core.config import POLL_FAR_S
+from edge.core.model import Queue
+from edge.core.snapshot import Snapshot
+
+# Near the head a visitor shows life this often; the edge reads the last time from the place token.
+BEAT_MS = 20_000
+# The range is this much around the expected wait, and one poll is added: it errs to the long side on purpose.
+_LOW, _HIGH = 0.8, 1.25
+_WAIT_KNOWN_UP_TO_S = 7 * 86_400
+
+
+@dataclass(frozen=True)
+class WaitRange:
+    """Expected wait from `low_s` to `high_s`, seconds."""
+
+    low_s: int
+    high_s: int
+
+
+def outflow_per_minute(queue: Queue, snapshot: Snapshot) -> float | None:
+    """Admissions a minute to reckon with, or None when nothing is known."""
+    rate, measured = snapshot.admit_per_minute, snapshot.admitted_last_minute
+    if snapshot.max_active is not None or rate is None:
+        # Freed slots set the pace; only what was seen says how fast they come.
+        return float(min(measured, rate) if rate is not None and measured else measured) or None
+    return float(rate) or None
+
+
+def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None:
+    """The wait of someone with `ahead` people before; None rather than a guess."""
+    if snapshot.status != "open" or queue.manual:
+        return None
+    per_minute = outflow_per_minute(queue, snapshot)
+    if not per_minute:
+        return None
+    expected_s = (ahead + 1) * 60 / per_minute
+    if expected_s > _WAIT_KNOWN_UP_TO_S:
+        return None
+    return WaitRange(math.floor(expected_s * _LOW), math.ceil(expected_s * _HIGH) + queue.poll_s)
+
+
+def poll_s(queue: Queue, snapshot: Snapshot, position: int, wait: WaitRange | None) -> int:
+    """Seconds until the next question: often near the head, seldom far back, always well within `settle_s`."""
+    if position <= snapshot.horizon and (wait is None or wait.low_s < 120):
+        return queue.poll_s
+    farthest = max(queue.poll_s, min(POLL_FAR_S, queue.settle_s // 2))
+    return farthest if wait is None else min(farthest, max(queue.poll_s, wait.low_s // 20))
+
+
+def needs_touch(snapshot: Snapshot, position: int, touched_ms: int, now_ms: int) -> bool:
+    """Whether this poll has to reach Redis: called or passed by, or in the window with the last sign of life getting old."""
+    if position <= snapshot.cursor:
+        return True
+    return position <= snapshot.horizon and now_ms - touched_ms >= BEAT_MS

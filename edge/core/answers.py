@@ -1,0 +1,97 @@
+"""The gate's own answers: held pages and JSON with the headers that keep them out of every cache."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime
+
+from edge.core import cookies, pages
+from edge.core.messages import Context, Request, Respond
+from edge.core.negotiate import prefers_json
+from edge.core.standing import Standing
+
+NO_STORE = (
+    ("Cache-Control", "private, no-store"),
+    ("CDN-Cache-Control", "no-store"),
+    ("Surrogate-Control", "no-store"),
+    ("X-Robots-Tag", "noindex"),
+)
+FIRST_REFRESH_S = 2  # without JavaScript a candidate's cookie comes back this soon
+_MINUTE_S = 60
+
+Extra = tuple[tuple[str, str], ...]
+
+
+def json_answer(status: int, value: object, why: str, extra: Extra = ()) -> Respond:
+    """A JSON answer that nothing may store."""
+    text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return Respond(status, (("Content-Type", "application/json"), *NO_STORE, *extra), text, why)
+
+
+def not_found(request: Request) -> Respond:
+    """The reserved prefix holds nothing at this path."""
+    detail = "nothing is here; known are /.stanchion/health, /.stanchion/<queue>/status and /.stanchion/<queue>/leave"
+    return json_answer(404, {"error": "not found", "detail": detail}, f"no reserved path {request.method}")
+
+
+def wants_json(request: Request) -> bool:
+    """Whether the client reads JSON rather than a page."""
+    return prefers_json(request.header("accept"))
+
+
+def _minutes(seconds: int, *, up: bool) -> str:
+    return str(max(1, -(-seconds // _MINUTE_S)) if up else seconds // _MINUTE_S)
+
+
+def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
+    queue, wait = standing.queue, standing.wait
+    moment = datetime.fromtimestamp(standing.now_ms / 1000, UTC)
+    is_candidate = standing.state == "candidate"
+    return {
+        "queue_name": queue.name,
+        "queue_id": queue.id,
+        "state": standing.state,
+        "position": "" if standing.position is None else str(standing.position),
+        "ahead": "" if standing.ahead is None else str(standing.ahead),
+        "wait_known": "yes" if wait else "no",
+        "wait_low_min": _minutes(wait.low_s, up=False) if wait else "",
+        "wait_high_min": _minutes(wait.high_s, up=True) if wait else "",
+        "poll_s": str(standing.poll_s),
+        "refresh_s": str(FIRST_REFRESH_S if is_candidate else max(FIRST_REFRESH_S, standing.poll_s)),
+        "claim_left_s": str(standing.claim_left_s),
+        "retry_s": str(standing.poll_s),
+        "updated_iso": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "updated_utc": moment.strftime("%H:%M:%S"),
+        "status_url": f"/.stanchion/{queue.id}/status",
+        "leave_url": f"/.stanchion/{queue.id}/leave",
+        "target_url": request.target,
+        "nonce": nonce,
+        "status_json": standing.status_text(),
+        "request_id": request.request_id,
+        "grace_min": str(cookies.PLACE_MAX_AGE_S // _MINUTE_S),
+    }
+
+
+def held(standing: Standing, request: Request, context: Context, why: str, *, status: int | None = None,
+         set_cookies: tuple[str, ...] = ()) -> Respond:  # fmt: skip
+    """The held answer to a request for the site: the page, or the status JSON for who prefers that. HEAD gets no body."""
+    code = standing.queue.held_status if status is None else status
+    extra: Extra = (("Retry-After", str(standing.poll_s)), ("Vary", "Accept, Cookie"),
+                    *(("Set-Cookie", cookie) for cookie in set_cookies))  # fmt: skip
+    if wants_json(request):
+        answer = json_answer(code, standing.status_text(), why, extra)
+    else:
+        nonce = base64.b64encode(bytes.fromhex(request.random[40:64])).decode()
+        page = context.page(standing.queue.page, standing.queue.language, standing.page or pages.page_state(standing.state))
+        headers = (("Content-Type", "text/html; charset=utf-8"), *NO_STORE,
+                   ("Content-Security-Policy", pages.content_security_policy(nonce)),
+                   ("Content-Language", standing.queue.language), ("Referrer-Policy", "same-origin"), *extra)  # fmt: skip
+        answer = Respond(code, headers, page.fill(_values(standing, request, nonce)), why)
+    return Respond(code, answer.headers, "", why) if request.method == "HEAD" else answer
+
+
+def status_answer(standing: Standing, why: str, set_cookies: tuple[str, ...] = (), *, status: int = 200) -> Respond:
+    """The answer of the status endpoint."""
+    extra: Extra = (("Retry-After", str(standing.poll_s)), ("Vary", "Cookie"), *(("Set-Cookie", c) for c in set_cookies))
+    return json_answer(status, standing.status_text(), why, extra)

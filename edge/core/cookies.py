@@ -1,0 +1,99 @@
+"""Our cookies: found among whatever a client sends, and made.
+
+`stanchion-<id>` carries a place or a pass, `stanchion-<id>.c` a candidate; over https the name starts with `__Host-`, or with
+`__Secure-` when the cookie has a domain. Only the name that we would set is read; all our names are kept from the origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edge.core.model import Queue
+
+PREFIX = "stanchion-"
+CANDIDATE_SUFFIX = ".c"
+PLACE_MAX_AGE_S = 24 * 3600
+CANDIDATE_MAX_AGE_S = 15 * 60
+# More copies of one name than this are not looked at: each costs a signature check.
+VALUES_AT_MOST = 4
+_CACHE_ENTRIES = 2048
+
+
+@dataclass(frozen=True)
+class Cookies:
+    """What a Cookie header holds: values by name for ours, and the header for the origin without them."""
+
+    ours: dict[str, tuple[str, ...]]
+    others: str
+    had_ours: bool
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The values under one of our names, in the order sent."""
+        return self.ours.get(name, ())
+
+
+def _bare(name: str) -> str:
+    for prefix in ("__Host-", "__Secure-"):
+        if name.lower().startswith(prefix.lower()):
+            return name[len(prefix) :]
+    return name
+
+
+def parse(header: str) -> Cookies:
+    """Reads a Cookie header of any shape; nothing in it is an error."""
+    if PREFIX not in header.lower():
+        return Cookies({}, header, False)
+    ours: dict[str, tuple[str, ...]] = {}
+    kept: list[str] = []
+    for piece in header.split(";"):
+        name, _, value = piece.strip().partition("=")
+        name = name.strip()
+        if not _bare(name).lower().startswith(PREFIX):
+            kept.append(piece)
+        elif len(ours.get(name, ())) < VALUES_AT_MOST:
+            ours[name] = (*ours.get(name, ()), value.strip().strip('"'))
+    return Cookies(ours, ";".join(kept).strip(), True)
+
+
+class CookieReader:
+    """`parse` with a bounded memory: one visitor sends the same header many times."""
+
+    def __init__(self) -> None:
+        self._cache: dict[str, Cookies] = {}
+
+    def read(self, header: str) -> Cookies:
+        """What the header holds."""
+        found = self._cache.get(header)
+        if found is None:
+            found = parse(header)
+            if len(header) <= 2048:
+                if len(self._cache) >= _CACHE_ENTRIES:
+                    self._cache.pop(next(iter(self._cache)))
+                self._cache[header] = found
+        return found
+
+
+def cookie_name(queue: Queue, scheme: str, *, candidate: bool = False) -> str:
+    """The name that we set for this queue on this scheme."""
+    start = "" if scheme != "https" else "__Secure-" if queue.cookie_domain else "__Host-"
+    return f"{start}{PREFIX}{queue.id}{CANDIDATE_SUFFIX if candidate else ''}"
+
+
+def set_cookie(queue: Queue, scheme: str, value: str, max_age_s: int, *, candidate: bool = False) -> str:
+    """The value of a Set-Cookie header. SameSite none and partitioned need https: over http it is lax."""
+    secure = scheme == "https"
+    same_site = "Lax" if queue.same_site == "lax" or not secure else "None"
+    parts = [f"{cookie_name(queue, scheme, candidate=candidate)}={value}", "Path=/", f"Max-Age={max_age_s}", "HttpOnly",
+             f"SameSite={same_site}"]  # fmt: skip
+    if secure:
+        parts.append("Secure")
+        if queue.same_site == "partitioned":
+            parts.append("Partitioned")
+    if queue.cookie_domain:
+        parts.append(f"Domain={queue.cookie_domain}")
+    return "; ".join(parts)
+
+
+def expire_cookie(queue: Queue, scheme: str, *, candidate: bool = False) -> str:
+    """The Set-Cookie header that takes a dead cookie away."""
+    return set_cookie(queue, scheme, "", 0, candidate=candidate)

@@ -1,0 +1,139 @@
+"""The values that a decision is made of: the request, batches of commands, and how it ends. No I/O, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from edge.core.commands import Call
+from edge.core.config import Config
+from edge.core.cookies import CookieReader
+from edge.core.node import NodeCounters
+from edge.core.pages import Page
+from edge.core.routing import Router
+from edge.core.scripts import Flavour
+from edge.core.snapshot import Snapshot
+from edge.core.tokens import Keyring, OriginPasses, TokenReader
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. `target` as it was sent; `headers` by lower-case name; `random`: 64 hex digits, fresh for each request."""
+
+    method: str
+    target: str
+    scheme: str
+    host: str
+    client: str
+    country: str
+    now_ms: int
+    random: str
+    request_id: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def header(self, name: str) -> str:
+        """The value, or an empty text."""
+        return self.headers.get(name, "")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Calls to send together. `name` is unique within one decision; `whole`: send the scripts' text, not their names.
+
+    `is_shared`: the answer may serve other requests until it is `max_age_ms` old; the name then says what it is.
+    """
+
+    name: str
+    calls: Sequence[Call]
+    whole: bool = False
+    is_shared: bool = False
+    max_age_ms: int = 0
+
+    def commands(self, flavour: Flavour) -> list[list[str]]:
+        """What goes over the wire."""
+        return [call.eval(flavour) if self.whole else call.evalsha(flavour) for call in self.calls]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What became of a batch: results, each a value or an error text, or the reason why there are none."""
+
+    results: Sequence[Mapping[str, Any]] = ()
+    age_ms: int = 0
+    failed: str = ""  # "", "away", "slow" or "busy"
+    away_ms: int = 0
+    stale: Reply | None = None
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The request goes to the origin. `cookie`: the Cookie header without ours, None if it is unchanged."""
+
+    why: str
+    queue_id: str = ""
+    cookie: str | None = None
+    origin_pass: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True)
+class Respond:
+    """The gate answers itself. Headers in order; a name may repeat."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+    why: str
+
+
+Decision: TypeAlias = Forward | Respond
+# A decision yields batches, is sent replies, and returns how it ends.
+Deciding: TypeAlias = Generator[Batch, Reply, Decision]
+
+
+class Snapshots:
+    """The last snapshot of each scope that this node has read, with the time (Unix ms, node clock) for which it held."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, Snapshot]] = {}
+        self.offset_ms = 0  # what to add to this node's clock to have that of Redis
+
+    def fresh(self, scope: str, now_ms: int, max_age_ms: int) -> tuple[Snapshot, int] | None:
+        """The snapshot and its age, if it is not older than `max_age_ms`."""
+        known = self._known.get(scope)
+        if known is None or not 0 <= now_ms - known[0] <= max_age_ms:
+            return None
+        return known[1], now_ms - known[0]
+
+    def keep(self, scope: str, taken_ms: int, snapshot: Snapshot) -> None:
+        """Remembers a snapshot. As many as there are scopes in the configuration."""
+        self._known[scope] = (taken_ms, snapshot)
+        self.offset_ms = snapshot.clock_ms - taken_ms
+
+
+@dataclass
+class Context:
+    """What a node knows: the configuration with its rules, keys, pages, counters. Made once, used by many requests."""
+
+    config: Config
+    router: Router
+    ring: Keyring
+    tokens: TokenReader
+    cookies: CookieReader
+    node: NodeCounters
+    page: Callable[[str, str, str], Page]
+    snapshots: Snapshots
+    origin_passes: OriginPasses
+    flavour: Flavour = "redis"
+
+    def now_ms(self, request: Request) -> int:
+        """The time of a request by the clock of Redis, as far as this node has seen it (law 1)."""
+        return request.now_ms + self.snapshots.offset_ms
+
+    @staticmethod
+    def make(config: Config, ring: Keyring, page: Callable[[str, str, str], Page], node: NodeCounters,
+             flavour: Flavour = "redis") -> Context:  # fmt: skip
+        """A context with fresh memories for a configuration."""
+        return Context(config, Router(config), ring, TokenReader(ring), CookieReader(), node, page, Snapshots(),
+                       OriginPasses(ring), flavour)  # fmt: skip

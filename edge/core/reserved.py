@@ -1,0 +1,83 @@
+"""The reserved paths, exact: /.stanchion/health, /.stanchion/<queue>/status (GET) and /.stanchion/<queue>/leave (POST)."""
+
+from __future__ import annotations
+
+from edge.core import answers, commands, cookies
+from edge.core.asking import ask, script_random
+from edge.core.errors import StoreAway, StoreBusy
+from edge.core.identity import Visitor, read_visitor
+from edge.core.messages import Context, Deciding, Request, Respond
+from edge.core.routing import normalise_host
+from edge.core.stand import Step
+from edge.core.standing import Standing
+
+PREFIX = "/.stanchion/"
+
+
+def answer(request: Request, context: Context) -> Deciding:
+    """The gate's own answer to any path under the prefix."""
+    path = request.target.partition("?")[0].partition("#")[0].removeprefix(PREFIX)
+    if path == "health":
+        return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
+    queue_id, _, action = path.partition("/")
+    queue = context.config.queue(queue_id)
+    if queue is None or action not in ("status", "leave"):
+        return answers.not_found(request)
+    jar = context.cookies.read(request.header("cookie"))
+    visitor = read_visitor(queue, request, context, jar)
+    if action == "status":
+        return _only(("GET",), request) or (yield from _status(visitor, request, context))
+    return _only(("POST",), request) or _cross_site(request) or (yield from _leave(visitor, request, context))
+
+
+def _only(methods: tuple[str, ...], request: Request) -> Respond | None:
+    if request.method in methods:
+        return None
+    allowed = ", ".join(methods)
+    detail = {"error": "method not allowed", "detail": f"use {allowed}"}
+    return answers.json_answer(405, detail, f"reserved path by {request.method}", (("Allow", allowed),))
+
+
+def _cross_site(request: Request) -> Respond | None:
+    """A page elsewhere must not make its readers give up their places."""
+    origin, site = request.header("origin"), request.header("sec-fetch-site")
+    foreign = origin and normalise_host(origin.partition("://")[2]) != normalise_host(request.host)
+    if site in ("cross-site", "same-site") or (not site and foreign):
+        detail = {"error": "forbidden", "detail": "a place is given up only from the page of this site"}
+        return answers.json_answer(403, detail, "leave from another site")
+    return None
+
+
+def _status(visitor: Visitor, request: Request, context: Context) -> Deciding:
+    outcome = yield from Step(visitor, request, context, wants_in=False).take()
+    if outcome.admission is None:
+        assert outcome.standing is not None
+        status = 429 if outcome.is_refused else 200
+        return answers.status_answer(outcome.standing, outcome.why, outcome.set_cookies, status=status)
+    held = outcome.admission
+    inside = Standing(visitor.queue, "inside", context.now_ms(request), held.epoch, held.position or None, 0,
+                      poll_s=visitor.queue.renew_every_s)  # fmt: skip
+    return answers.status_answer(inside, outcome.why, outcome.set_cookies)
+
+
+def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
+    queue, held = visitor.queue, visitor.admission or visitor.place
+    gone = tuple(cookies.expire_cookie(queue, request.scheme, candidate=candidate) for candidate in (False, True))
+    where = Standing(queue, "ended", context.now_ms(request))
+    if held is not None and held.epoch:
+        call = commands.end(queue.scope, held.epoch, held.position, held.visitor, "left", script_random(request))
+        try:
+            yield from ask(call, queue, request)
+        except (StoreAway, StoreBusy) as error:
+            # The place is not given up silently in half: the cookie stays, and the visitor can try again.
+            where = Standing(queue, "unavailable", context.now_ms(request), position=held.position or None, poll_s=10)
+            return _left(where, request, context, str(error), 503, ())
+    return _left(where, request, context, "left", 200, gone)
+
+
+def _left(where: Standing, request: Request, context: Context, why: str, status: int, expire: tuple[str, ...]) -> Respond:
+    if answers.wants_json(request) or "text/html" not in request.header("accept"):
+        return answers.status_answer(where, why, expire, status=status)
+    return answers.held(where, request, context, why, status=status, set_cookies=expire)
+
+

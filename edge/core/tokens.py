@@ -1,0 +1,196 @@
+"""Signed tokens: HS256 by PyJWT, a key id in the header, one derived key for each kind, bound to queue and epoch.
+
+A token of one kind never verifies as another: each kind has a key of its own, derived from the master key. Keys stand newest
+first: the first signs, all verify, so that a rotation loses nobody's place. Times in tokens are Unix seconds (RFC 7519).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import jwt
+
+from edge.core.errors import ConfigError, TokenError, TokenExpired
+
+Kind = Literal["place", "pass", "candidate", "origin"]
+KINDS: tuple[Kind, ...] = ("place", "pass", "candidate", "origin")
+TOKEN_MAX_BYTES = 512  # what we read; what we write stays under 300
+MASTER_KEY_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
+KEY_ID_MAX = 8
+ORIGIN_PASS_S = 60
+_CACHE_ENTRIES = 4096
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in line. `touched_ms`: last sign of life that reached Redis."""
+
+    queue: str
+    epoch: str
+    visitor: str
+    position: int
+    touched_ms: int
+    expires_ms: int
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Someone inside. `position` 0: taken over from a lost epoch.
+
+    `marked`: let in while Redis was away. Never renewed; epoch and position are those of the place that it stood in for.
+    """
+
+    queue: str
+    epoch: str
+    visitor: str
+    position: int
+    renew_at_ms: int
+    expires_ms: int
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A visitor who was handed a cookie and holds no position."""
+
+    queue: str
+    visitor: str
+    expires_ms: int
+
+
+Token = Place | Pass | Candidate
+
+
+@dataclass(frozen=True)
+class Keyring:
+    """Derived keys by kind and key id; `newest` signs."""
+
+    newest: str
+    keys: Mapping[tuple[str, str], bytes]
+
+    @staticmethod
+    def parse(text: str) -> Keyring:
+        """Reads `kid:base64url` pairs, newest first. Raises ConfigError, which never shows a key."""
+        masters: dict[str, bytes] = {}
+        for pair in text.split():
+            kid, _, secret = pair.partition(":")
+            if not kid.isalnum() or len(kid) > KEY_ID_MAX or kid in masters:
+                raise ConfigError("signing-keys", f"a key id is 1 to {KEY_ID_MAX} letters or digits, each once")
+            try:
+                masters[kid] = base64.urlsafe_b64decode(secret + "=" * (-len(secret) % 4))
+            except (binascii.Error, ValueError):
+                raise ConfigError("signing-keys", f"key {kid} is not base64url") from None
+            if len(masters[kid]) < MASTER_KEY_MIN_BYTES:
+                raise ConfigError("signing-keys", f"key {kid} is shorter than {MASTER_KEY_MIN_BYTES} bytes")
+        if not masters:
+            raise ConfigError("signing-keys", "there is no key; give at least one kid:base64url pair")
+        keys: dict[tuple[str, str], bytes] = {
+            (kind, kid): hmac.digest(master, f"stanchion {kind}".encode(), "sha256")
+            for kid, master in masters.items() for kind in KINDS
+        }  # fmt: skip
+        return Keyring(next(iter(masters)), keys)
+
+    def sign(self, kind: Kind, claims: Mapping[str, Any], typ: str | None = None) -> str:
+        """A JWT of this kind, signed with the newest key."""
+        headers = {"kid": self.newest, "typ": typ}
+        return jwt.encode(dict(claims), self.keys[kind, self.newest], algorithm="HS256", headers=headers)
+
+    def verify(self, kind: Kind, token: str) -> dict[str, Any]:
+        """The claims of a token of this kind. Raises TokenError; expiry is the caller's to compare."""
+        if len(token) > TOKEN_MAX_BYTES or not token.isascii():
+            raise TokenError("too long or not ASCII")
+        try:
+            kid = jwt.get_unverified_header(token).get("kid")
+            key = self.keys.get((kind, kid)) if isinstance(kid, str) else None
+            if key is None:
+                raise TokenError("signed with a key that is not ours")
+            # The clock is ours to compare: PyJWT would read the system's.
+            checks = dict.fromkeys(("verify_exp", "verify_nbf", "verify_iat", "verify_aud", "verify_iss"), False)
+            return jwt.decode(token, key, algorithms=["HS256"], options=checks)  # type: ignore[arg-type]
+        except (jwt.PyJWTError, ValueError, RecursionError) as error:
+            raise TokenError(str(error) or type(error).__name__) from error
+
+
+def write_place(ring: Keyring, place: Place) -> str:
+    """The place token as text."""
+    return ring.sign("place", {"q": place.queue, "e": place.epoch, "v": place.visitor, "p": place.position,
+                               "t": place.touched_ms // 1000, "x": place.expires_ms // 1000})  # fmt: skip
+
+
+def write_pass(ring: Keyring, admission: Pass) -> str:
+    """The admission pass as text."""
+    claims = {"q": admission.queue, "e": admission.epoch, "v": admission.visitor, "p": admission.position,
+              "r": admission.renew_at_ms // 1000, "x": admission.expires_ms // 1000}  # fmt: skip
+    return ring.sign("pass", claims | {"m": 1} if admission.marked else claims)
+
+
+def write_candidate(ring: Keyring, candidate: Candidate) -> str:
+    """The candidate token as text."""
+    return ring.sign("candidate", {"q": candidate.queue, "v": candidate.visitor, "x": candidate.expires_ms // 1000})
+
+
+def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> str:
+    """What the origin gets as Stanchion-Pass: who was admitted to which queue, good for a minute at most."""
+    now_s = now_ms // 1000
+    claims = {"aud": queue, "sub": visitor, "iat": now_s, "exp": now_s + ORIGIN_PASS_S}
+    return ring.sign("origin", claims, typ="stanchion-pass+jwt")
+
+
+def _read(kind: Kind, claims: dict[str, Any]) -> Token:
+    try:
+        queue, visitor, expires_ms = str(claims["q"]), str(claims["v"]), int(claims["x"]) * 1000
+        if kind == "candidate":
+            return Candidate(queue, visitor, expires_ms)
+        epoch, position = str(claims["e"]), int(claims["p"])
+        if kind == "place":
+            return Place(queue, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms)
+        return Pass(queue, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, claims.get("m") == 1)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TokenError(f"claims of another shape: {error}") from error
+
+
+class TokenReader:
+    """Verifies tokens and remembers the result by exact text, bounded; expiry is compared every time."""
+
+    def __init__(self, ring: Keyring) -> None:
+        self._ring = ring
+        self._cache: dict[tuple[str, str], Token] = {}
+
+    def read(self, kind: Kind, text: str, queue: str, now_ms: int) -> Token:
+        """The token. Raises TokenError (not ours, or for another queue) or TokenExpired."""
+        token = self._cache.get((kind, text))
+        if token is None:
+            token = _read(kind, self._ring.verify(kind, text))
+            if len(self._cache) >= _CACHE_ENTRIES:
+                self._cache.pop(next(iter(self._cache)))
+            self._cache[kind, text] = token
+        if token.queue != queue:
+            raise TokenError("for another queue")
+        if token.expires_ms <= now_ms:
+            raise TokenExpired(token)
+        return token
+
+
+class OriginPasses:
+    """Passes for the origin, each used for half its life: signing one for each request would cost more than the rest."""
+
+    _REUSE_MS = ORIGIN_PASS_S * 1000 // 2
+
+    def __init__(self, ring: Keyring) -> None:
+        self._ring = ring
+        self._made: dict[tuple[str, str], tuple[int, str]] = {}
+
+    def get(self, queue: str, visitor: str, now_ms: int) -> str:
+        """A pass that is good for at least half a minute."""
+        made_ms, text = self._made.get((queue, visitor), (0, ""))
+        if not 0 <= now_ms - made_ms < self._REUSE_MS:
+            text = write_origin_pass(self._ring, queue, visitor, now_ms)
+            if len(self._made) >= _CACHE_ENTRIES:
+                self._made.pop(next(iter(self._made)))
+            self._made[queue, visitor] = (now_ms, text)
+        return text

@@ -1,0 +1,91 @@
+"""The messages of `wit/gatekeeper.wit`: read from text, written as text. Fixed order of fields, so that reading is one split."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from edge.core.messages import Batch, Decision, Forward, Reply, Request
+from edge.core.scripts import Flavour
+
+REQUEST_HEADERS = (
+    "accept", "access-control-request-method", "cookie", "origin", "purpose", "sec-fetch-mode", "sec-fetch-site", "sec-purpose",
+    "x-moz",
+)  # fmt: skip
+
+
+def _value(line: str) -> str:
+    return line.partition(": ")[2]
+
+
+def read_request(text: str) -> tuple[Request, str]:
+    """The request, and the generation of the store (a text; empty: unknown). The fields stand in the order of the WIT file."""
+    start, scheme, host, client, country, now_ms, random, generation, request_id, *rest = text.split("\n")
+    method, _, target = start.partition(" ")
+    headers: dict[str, str] = {}
+    for line in rest:
+        name, found, value = line.partition(": ")
+        if found:
+            headers[name[2:]] = value
+    request = Request(method, target, _value(scheme), _value(host), _value(client), _value(country), int(_value(now_ms)),
+                      _value(random), _value(request_id), headers)  # fmt: skip
+    return request, _value(generation)
+
+
+def _reply(item: dict[str, Any]) -> Reply:
+    if "failed" in item:
+        stale = item.get("stale")
+        return Reply((), 0, item["failed"], int(item.get("away_ms", 0)), _reply(stale) if stale else None)
+    return Reply(item["results"], int(item.get("age_ms", 0)))
+
+
+def read_replies(text: str) -> dict[str, Reply]:
+    """The replies so far by the names of their batches."""
+    return {item["name"]: _reply(item) for item in json.loads(text)} if text else {}
+
+
+def read_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
+    """Status and headers of the origin's answer."""
+    status, *lines = text.split("\n")
+    parts = (line.partition(": ") for line in lines if line)
+    return int(status.split()[-1]), [(name[2:], value) for name, _, value in parts]
+
+
+def _clean(value: str) -> str:
+    """No value smuggles a line into the message."""
+    return value.replace("\r", " ").replace("\n", " ")
+
+
+def write_batch(batch: Batch, flavour: Flavour) -> str:
+    """The step that asks for commands."""
+    shared = f"shared: {batch.name.removesuffix(' in full')} {batch.max_age_ms}\n" if batch.is_shared else ""
+    body = json.dumps(batch.commands(flavour), separators=(",", ":"))
+    return f"commands\nname: {batch.name}\n{shared}\n{body}"
+
+
+def write_decision(decision: Decision) -> str:
+    """The step that ends a decision."""
+    lines = []
+    if isinstance(decision, Forward):
+        lines.append("forward")
+        if decision.queue_id:
+            lines.append(f"queue: {decision.queue_id}")
+        if decision.cookie is not None:
+            lines.append(f"cookie: {_clean(decision.cookie)}")
+        if decision.origin_pass:
+            lines.append(f"pass: {decision.origin_pass}")
+        if decision.context:
+            lines.append(f"conclude: {_clean(decision.context)}")
+        lines.append(f"why: {_clean(decision.why)}")
+        return "\n".join(lines) + "\n\n"
+    lines.append(f"respond {decision.status}")
+    lines.append(f"why: {_clean(decision.why)}")
+    lines.extend(f"h.{name}: {_clean(value)}" for name, value in decision.headers)
+    return "\n".join(lines) + "\n\n" + decision.body
+
+
+def write_conclusion(headers: Sequence[tuple[str, str]], commands: Sequence[Sequence[str]]) -> str:
+    """What happens to the origin's answer."""
+    lines = ["answer", *(f"h.{name}: {_clean(value)}" for name, value in headers)]
+    return "\n".join(lines) + "\n\n" + (json.dumps(commands, separators=(",", ":")) if commands else "")

@@ -1,0 +1,90 @@
+"""The guest for our own world (`wit/gatekeeper.wit`): text in, core, text out.
+
+One instance serves many requests in flight, so nothing of a request outlives its call: each call runs the decision from
+its start and finds the replies by the names of their batches.
+"""
+
+from __future__ import annotations
+
+import json
+
+from edge.guests import no_ssl  # isort: skip  # before anything imports jwt
+import wit_world
+from wit_world.imports import kv, log, secrets, settings
+
+from edge.core.conclude import ANSWER_HEADERS, conclude
+from edge.core.decide import decide
+from edge.core.errors import ConfigError
+from edge.core.messages import Batch, Decision, Forward, Reply, Request, Respond
+from edge.guests import crossing, warm
+from edge.guests.knowledge import Knowledge
+
+VERSION = "0.1.0"
+
+
+def _read_kv(key: str) -> str | None:
+    found = kv.get(key)
+    if isinstance(found, kv.Lookup_Failed):
+        raise OSError(found.value)
+    return found.value if isinstance(found, kv.Lookup_Found) else None
+
+
+assert no_ssl
+_KNOWLEDGE = Knowledge(_read_kv, settings.get, secrets.get, log.write)
+
+
+def _run(request: Request, replies: dict[str, Reply]) -> Batch | Decision:
+    """The decision as far as the replies go."""
+    context = _KNOWLEDGE.context()
+    deciding = decide(request, context)
+    try:
+        batch = next(deciding)
+        while (reply := replies.get(batch.name)) is not None:
+            batch = deciding.send(reply)
+    except StopIteration as done:
+        decision: Decision = done.value
+        return decision
+    return batch
+
+
+class WitWorld(wit_world.WitWorld):
+    """The exports of the world."""
+
+    def wants(self) -> str:
+        """What the host has to know once."""
+        return json.dumps({"version": VERSION, "headers": crossing.REQUEST_HEADERS, "answer_headers": ANSWER_HEADERS,
+                           "private_prefix": "stanchion-"})  # fmt: skip
+
+    def decide(self, request: str, replies: str) -> str:
+        """One step of a decision."""
+        asked, generation = crossing.read_request(request)
+        try:
+            _KNOWLEDGE.refresh(generation)
+        except ConfigError as error:
+            return crossing.write_decision(_without_configuration(asked, str(error)))
+        step = _run(asked, crossing.read_replies(replies))
+        if isinstance(step, Batch):
+            return crossing.write_batch(step, _KNOWLEDGE.context().flavour)
+        return crossing.write_decision(step)
+
+    def conclude(self, request: str, context: str, answer: str) -> str:
+        """The gate's part in the origin's answer."""
+        asked, generation = crossing.read_request(request)
+        try:
+            _KNOWLEDGE.refresh(generation)
+        except ConfigError:
+            return crossing.write_conclusion((), ())
+        status, headers = crossing.read_answer(answer)
+        conclusion = conclude(asked, context, status, headers, _KNOWLEDGE.context())
+        if conclusion.note:
+            log.write(json.dumps({"event": "answer ignored", "why": conclusion.note, "request": asked.request_id}))
+        flavour = _KNOWLEDGE.context().flavour
+        return crossing.write_conclusion(conclusion.headers, [call.evalsha(flavour) for call in conclusion.calls])
+
+
+def _without_configuration(request: Request, problem: str) -> Forward | Respond:
+    return _KNOWLEDGE.on_config_error(request, problem)
+
+
+# Every path once before the snapshot of the instance: first calls cost most there.
+warm.run()

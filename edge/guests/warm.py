@@ -1,0 +1,74 @@
+"""Runs every path of the core once while the component is built, so that nothing is imported or compiled at the first request.
+
+Nothing of it stays: the keys are made up here, and the objects are dropped.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from edge.core import identity, pages, standing
+from edge.core.conclude import conclude
+from edge.core.config import check_config
+from edge.core.decide import decide
+from edge.core.messages import Context, Reply, Snapshots
+from edge.core.node import NodeCounters
+from edge.core.scripts import ALL
+from edge.core.tokens import Keyring, Pass
+from edge.guests import crossing
+
+_QUEUE = {"id": "warm", "name": "Warm", "routes": [{"path": "/w/*"}], "admit_per_minute": 6}
+_EPOCH = "warmwarmwarm"
+
+
+def _context() -> Context:
+    ring = Keyring.parse("warm:" + base64.urlsafe_b64encode(bytes(32)).decode())
+    config = check_config({"queues": [_QUEUE]})
+    return Context.make(config, ring, lambda page, language, state: pages.builtin(state), NodeCounters())
+
+
+def _request(cookie: str, target: str = "/w/%78;a=1//../y", accept: str = "text/html,*/*;q=0.8") -> str:
+    lines = ["GET " + target, "scheme: http", "host: LOCALHOST:1.", "client: 127.0.0.1", "country: ", "now-ms: 1000000",
+             "random: " + "5a" * 32, "kv: 1", "id: warm", "h.accept: " + accept, "h.cookie: other=1; " + cookie]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _decide(text: str, context: Context, results: list[object]) -> None:
+    request, _ = crossing.read_request(text)
+    deciding = decide(request, context)
+    try:
+        batch = next(deciding)
+        for result in results:
+            crossing.write_batch(batch, "redis")
+            batch = deciding.send(Reply(({"result": result},)))
+    except StopIteration as done:
+        crossing.write_decision(done.value)
+
+
+def run() -> None:
+    """Newcomer, candidate, waiting, called, inside, renewed, status, leave, and the origin's answer."""
+    context = _context()
+    queue = context.config.queues[0]
+    short = [_EPOCH, "1000000", "open", "9", "3", "9", "1", "6", ""]
+    full = [["ok"], [*short, 2, 1, 1, 1, 5, "0", 3, "", "00000001", 1, ["7"]]]
+    asked, _ = crossing.read_request(_request(""))
+    place = identity.place_cookie(queue, asked, context, "v" * 16, _EPOCH, 8, 0).partition(";")[0]
+    held = Pass("warm", _EPOCH, "v" * 16, 2, 10, 9_000_000)
+    admitted = identity.pass_cookie(queue, asked, context, held).partition(";")[0]
+    hopeful = identity.candidate_cookie(queue, asked, context).partition(";")[0]
+    inside = [["inside", "2", "9000000", "2000000"], short]
+    for cookie, results in (
+        ("", [full]),
+        (hopeful, [[["waiting", "8"], short]]),
+        (place, [full, [["called", "8", "20000", "1000"], short]]),
+        (admitted, [full, inside]),
+    ):
+        for target in ("/w/", "/w/%78;a=1//../y", "/.stanchion/warm/status"):
+            for accept in ("text/html,*/*;q=0.8", "application/json"):
+                context.snapshots = Snapshots()
+                _decide(_request(cookie, target, accept), context, list(results))
+    conclude(asked, "", 200, crossing.read_answer("200\nh.cache-control: private")[1], context)
+    crossing.read_replies(json.dumps([{"name": "x", "failed": "slow", "away_ms": 1, "stale": None}]))
+    standing.unavailable(queue, 0).status_text()
+    assert ALL
