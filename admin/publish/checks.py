@@ -33,6 +33,9 @@ _LOADING_ATTRIBUTES = frozenset(
 )  # fmt: skip
 _REFUSED_TAGS = frozenset({"base", "iframe", "object", "embed", "frame", "frameset", "applet", "portal"})
 _ALLOWED_STARTS = ("data:image/", "data:font/", "data:,", "{{", "#", "mailto:", "tel:")
+_VOID_TAGS = frozenset(
+    {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)  # fmt: skip
 _NONCE = "{{nonce}}"
 
 
@@ -60,8 +63,7 @@ class _Checker(HTMLParser):
         self._file = file
         self._language = language
         self._seen: set[str] = set()
-        self._noscript = False
-        self._in_style = False
+        self._open: list[str] = []
 
     def _fail(self, what: str) -> PublishError:
         return PublishError(self._file, self.getpos()[0], what)
@@ -81,24 +83,29 @@ class _Checker(HTMLParser):
             self._html(values)
         elif tag == "meta":
             self._meta(values)
-        elif tag == "noscript":
-            self._noscript = True
-        self._in_style = tag == "style"
+        if tag not in _VOID_TAGS:
+            self._open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if "svg" not in self._open and tag not in _VOID_TAGS and tag != "svg":
+            raise self._fail(f"<{tag}/> closes itself only within <svg>: write <{tag}></{tag}>")
         self.handle_starttag(tag, attrs)
-        self._in_style = False
+        if tag not in _VOID_TAGS:
+            self._open.pop()
 
     def handle_endtag(self, tag: str) -> None:
-        self._noscript = self._noscript and tag != "noscript"
-        self._in_style = False
+        # Browsers repair what is not nested, and not always in the same way around an empty slot and a full one.
+        if not self._open or self._open.pop() != tag:
+            raise self._fail(f"</{tag}> closes what was not opened last")
 
     def handle_data(self, data: str) -> None:
-        if self._in_style:
+        if self._open[-1:] == ["style"]:
             self._css(data)
 
     def finish(self) -> None:
         """Raises PublishError for what should have come and did not."""
+        if self._open:
+            raise self._fail(f"<{self._open[-1]}> is not closed")
         lacking = {"html", "title", "main", "h1", "charset", "viewport"} - self._seen
         if lacking:
             raise PublishError(self._file, 0, f"the page lacks {', '.join(sorted(lacking))}")
@@ -126,7 +133,7 @@ class _Checker(HTMLParser):
             if any(word in values.get("content", "") for word in ("user-scalable", "maximum-scale")):
                 raise self._fail("the viewport keeps people from zooming in (WCAG 2.2, 1.4.4)")
         if values.get("http-equiv", "").lower() == "refresh" and not (
-            self._noscript and values.get("content") == "{{refresh_s}}"
+            "noscript" in self._open and values.get("content") == "{{refresh_s}}"
         ):
             raise self._fail('a meta refresh may only stand in <noscript>, with content="{{refresh_s}}"')
 

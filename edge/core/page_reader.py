@@ -2,6 +2,8 @@
 
 Tags, attributes, comments and raw text are read as the tokenizer of the HTML Standard reads them (section 13.2.5).
 Where a browser's reading could differ (drawings, <noscript>, a script that opens a comment), the page is refused.
+So no value adds, removes or moves an element. One repair of browsers is left: around text that is not empty they open
+<b>, <i>, <a> and the like again where the page forgot to close them in order; publishing refuses such pages.
 Works by `str.find`, since a page may be compiled in a sandbox that lives for one request.
 """
 
@@ -142,6 +144,8 @@ class Reader:
         name, end, _ = self._tag(start)
         if name == "noscript":
             self._in_noscript = False
+        elif name in ("body", "html"):
+            self._in_body = False
         elif name == "svg":
             self._drawings = max(0, self._drawings - 1)
         elif name in _TABLE_TAGS:
