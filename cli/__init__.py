@@ -1,0 +1,1 @@
+"""The `stanchion` command: the only room that may know all others."""

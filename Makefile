@@ -1,0 +1,44 @@
+# `make run` and `make test` do everything on a fresh machine with Python 3.11 or newer; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := edge host admin cli
+
+.PHONY: help run test check bench conformance clean docs
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Name another with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/pip install --quiet --disable-pip-version-check --only-binary :all: --no-binary stanchion -e . --group dev
+	@touch $@
+
+run: $(STAMP) ## everything on loopback: edge 8080, admin 8081, Redis over REST 8082, demo shop 8083
+	@$(BIN)/stanchion run
+
+test: $(STAMP) ## the whole suite; programs that are missing skip their tests and say what to install
+	$(BIN)/python -m pytest
+
+check: $(STAMP) build/bindings ## ruff, the type checker, import rules
+	$(BIN)/ruff check .
+	MYPYPATH=build/bindings $(BIN)/mypy $(SOURCES)
+	$(BIN)/python -m pytest -q tests/architecture
+
+build/bindings: $(STAMP) wit/gatekeeper.wit
+	rm -rf $@
+	$(BIN)/componentize-py -d wit -w gatekeeper bindings $@
+	@touch $@
+
+bench: $(STAMP) ## the yardsticks, as ratios; exit code 1 when one is missed
+	$(BIN)/python -m bench
+
+docs: $(STAMP) ## write the generated reference pages
+	$(BIN)/python -m cli.reference
+
+clean: ## remove what was built; keeps .stanchion
+	rm -rf $(VENV) .cache build

@@ -1,0 +1,23 @@
+"""`stanchion`: run, publish, config, doctor."""
+
+from __future__ import annotations
+
+import click
+
+from cli.configuration import config
+from cli.doctor import doctor
+from cli.publish import publish
+from cli.run import run
+
+
+@click.group()
+@click.version_option(package_name="stanchion")
+def main() -> None:
+    """A virtual waiting room that runs at the edge."""
+
+
+for command in (run, publish, config, doctor):
+    main.add_command(command)
+
+if __name__ == "__main__":
+    main()

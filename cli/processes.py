@@ -1,0 +1,103 @@
+"""Child processes as one thing: started in order, watched, stopped together. Only processes that were started here are ended."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+READY_WITHIN_S = 60.0
+STOP_WITHIN_S = 8.0
+
+
+class PartFailed(Exception):
+    """A part did not start, or ended by itself. The text names it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process: what it is called, the module that runs it, and where it listens."""
+
+    name: str
+    module: str
+    host: str
+    port: int
+
+
+def is_listening(host: str, port: int) -> bool:
+    """Whether something accepts connections there."""
+    try:
+        with socket.create_connection((host, port), timeout=0.5):
+            return True
+    except OSError:
+        return False
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+class Processes:
+    """The running parts."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = dict(environ)
+        self._running: list[tuple[Part, subprocess.Popen[bytes]]] = []
+        self._stopping = False
+
+    def start(self, part: Part, arguments: Sequence[str] = ()) -> None:
+        """Starts a part. `wait_ready` says when it answers."""
+        # A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+        process = subprocess.Popen([sys.executable, "-m", part.module, *arguments], env=self._environ, start_new_session=True)
+        self._running.append((part, process))
+
+    def wait_ready(self) -> None:
+        """Returns once every part listens. Raises PartFailed."""
+        deadline = time.monotonic() + READY_WITHIN_S
+        for part, process in self._running:
+            while not is_listening(part.host, part.port):
+                if process.poll() is not None:
+                    raise PartFailed(f"{part.name} ended with exit code {process.returncode} while starting")
+                if time.monotonic() > deadline:
+                    raise PartFailed(f"{part.name} does not answer on port {part.port} after {READY_WITHIN_S:.0f} s")
+                time.sleep(0.05)
+
+    def watch(self) -> None:
+        """Returns when a signal asks to stop. Raises PartFailed when a part ends by itself."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask_to_stop)
+        while not self._stopping:
+            for part, process in self._running:
+                if process.poll() is not None:
+                    raise PartFailed(f"{part.name} ended with exit code {process.returncode}")
+            time.sleep(0.2)
+
+    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def stop(self) -> None:
+        """Ends all parts, the last one started first; one that does not listen to reason is killed."""
+        for _, process in reversed(self._running):
+            if process.poll() is None:
+                process.terminate()
+        deadline = time.monotonic() + STOP_WITHIN_S
+        for _, process in reversed(self._running):
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._running.clear()
