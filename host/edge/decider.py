@@ -66,15 +66,16 @@ class Decider:
         deadline_s = time.monotonic() + DECISION_BUDGET_S
         request = request_message(facts, self._wanted, self._now_ms(), self._kv_generation())
         replies: list[str] = []
-        for _ in range(MAX_BATCHES + 1):
+        while True:
             step = self._step(request, f"[{','.join(replies)}]" if replies else "")
             if not isinstance(step, Commands):
                 return step
+            if len(replies) == MAX_BATCHES:
+                raise GateFailed(f"the gate asked for more than {MAX_BATCHES} batches of commands")
             try:
                 replies.append(named(step.name, await self._store.run(step, deadline_s)))
             except StepError as error:
                 raise GateFailed(f"decide broke the contract: {error}") from error
-        raise GateFailed(f"the gate asked for more than {MAX_BATCHES} batches of commands")
 
     def conclude(self, facts: Facts, step: Forward, status: int, headers: Headers) -> Headers:
         """What the gate appends to the origin's answer; its commands run in the background.
