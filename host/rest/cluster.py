@@ -154,9 +154,7 @@ class _Pipeline:
 def _everywhere(command: Command) -> bool:
     name = command[0].upper()
     return name in (b"FLUSHALL", b"FLUSHDB", b"DBSIZE", b"KEYS") or (
-        name in (b"SCRIPT", b"FUNCTION")
-        and len(command) > 1
-        and command[1].upper() in (b"LOAD", b"EXISTS", b"FLUSH", b"DELETE")
+        name in (b"SCRIPT", b"FUNCTION") and len(command) > 1 and command[1].upper() in (b"LOAD", b"EXISTS", b"FLUSH", b"DELETE")
     )
 
 

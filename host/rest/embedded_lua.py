@@ -7,8 +7,8 @@ this process. Here a script sees no attribute of a Python object, no `python`, `
 `require`, and cannot change a global or a library.
 
 Texts of errors are those of Redis 7.0.15; a test runs the same scripts on both. Not offered: `cmsgpack`,
-`struct`, `redis.setresp(3)`, `redis.breakpoint`, `redis.debug`, `redis.acl_check_cmd`. A script is not
-interrupted: an endless loop stops the process, so the embedded Redis is for trying out and for tests.
+`struct`, `redis.setresp(3)`, `redis.breakpoint`, `redis.debug`, `redis.acl_check_cmd`. An error in a tail call
+(`return redis.call(...)`) is told with line 1, because the frame that knew the line is gone.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from host.rest.lua_prelude import PRELUDE
 
 #: Compiled scripts that are kept; texts are kept by fakeredis, so one more costs a compilation only.
 MAX_COMPILED = 256
+#: A script is stopped after so many steps of the Lua machine (about a second): an endless loop would stop the process.
+MAX_INSTRUCTIONS = 300_000_000
 _READABLE_FLAGS = {b"no-writes", b"allow-oom", b"allow-stale", b"no-cluster", b"allow-cross-slot-keys"}
 _SAFE_INTEGER = 10**15
 
@@ -56,6 +58,7 @@ class LuaEngine:
             json.decode,
             null,
             self._lua.table_from(lua_bit.FUNCTIONS),
+            MAX_INSTRUCTIONS,
         )
 
     def compile(self, sha: bytes, text: bytes) -> bool:

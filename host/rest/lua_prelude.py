@@ -5,9 +5,9 @@ from __future__ import annotations
 #: Returns two functions: `install(f)` gives a compiled script the sandbox as its globals, `run(f, keys,
 #: argv)` runs it and returns true and its value, or false, the error text, the chunk's name and the line.
 PRELUDE = rb"""
-local raw_call, sha1hex, json_encode, json_decode, null, bits = ...
+local raw_call, sha1hex, json_encode, json_decode, null, bits, max_instructions = ...
 
-local getinfo, setfenv, setmetatable = debug.getinfo, setfenv, setmetatable
+local getinfo, sethook, setfenv, setmetatable = debug.getinfo, debug.sethook, setfenv, setmetatable
 local error, pcall, xpcall, type, loadstring, rawset = error, pcall, xpcall, type, loadstring, rawset
 
 -- the C function has no source; the first frame of the script is the place to name
@@ -120,11 +120,15 @@ local function told(problem)
   return {'ERR ' .. tostring(problem), source, line}
 end
 
+local function too_long() error({err = 'ERR the script ran too long and was stopped'}, 0) end
+
 local function install(f) return setfenv(f, env) end
 
 local function run(f, keys, argv)
   globals.KEYS, globals.ARGV = keys, argv
+  sethook(too_long, '', max_instructions)
   local ok, value = xpcall(f, told)
+  sethook()
   if ok then return true, value, '', 0 end
   return false, value[1], value[2], value[3]
 end

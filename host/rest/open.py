@@ -1,16 +1,18 @@
 """From STANCHION_REDIS_URL to a backend.
 
-    (empty)                                       embedded: fakeredis with Lua inside this process, nothing is
-    kept at its end redis://[[user]:password@]host:port[/db]      one server; rediss:// with TLS; unix:///path
-    for a socket redis+cluster://[[user]:password@]host:port   a Redis Cluster, found through this one node;
-    rediss+cluster:// with TLS redis://host:port?cluster=true                the same
+    (empty)                                      embedded: fakeredis with Lua in this process, forgotten at its end
+    redis://[[user]:password@]host:port[/db]     one server; rediss:// with TLS; unix:///path for a socket
+    redis+cluster://[[user]:password@]host:port  a Redis Cluster, found through this node; rediss+cluster:// with TLS
+    redis://host:port?cluster=true               the same
 
-Query options are those of redis-py's connection URLs (`ssl_cert_reqs`, `ssl_ca_certs`, `client_name`, ...).
+Query options are those of redis-py's connections (`ssl_cert_reqs`, `ssl_ca_certs`, `client_name`, ...). Time limits
+and the protocol version are ours, whatever the URL says.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from redis.asyncio.connection import AbstractConnection, Connection, parse_url
 
@@ -20,6 +22,8 @@ from host.rest.embedded import EmbeddedBackend
 from host.rest.node import Node, connection_options
 from host.rest.single import SingleBackend
 from host.rest.topology import Topology
+
+_FORMS = "expected redis://[[user]:password@]host:port[/db], rediss://, redis+cluster:// or unix:///path"
 
 
 class BadRedisUrl(ValueError):
@@ -32,18 +36,42 @@ def open_backend(url: str) -> Backend:
         return EmbeddedBackend()
     scheme, separator, rest = url.strip().partition("://")
     plain_scheme = scheme.removesuffix("+cluster")
-    try:
-        options: dict[str, Any] = dict(parse_url(plain_scheme + separator + rest))
-    except ValueError as error:
-        raise BadRedisUrl(f"STANCHION_REDIS_URL: {error}") from None
-    wants_cluster = str(options.pop("cluster", "")).lower() in ("1", "true", "yes") or scheme != plain_scheme
+    options = _options(plain_scheme + separator + rest)
+    wants_cluster = _is_true(options.pop("cluster", "")) or scheme != plain_scheme
     connection_class: type[AbstractConnection] = options.pop("connection_class", Connection)
     options.pop("max_connections", None)
     options = connection_options(options)
+    _try_out(connection_class, options)
     host, port = options.get("host") or "localhost", int(options.get("port") or 6379)
     if not wants_cluster:
-        node = Node(options.get("path", f"{host}:{port}"), connection_class, options)
-        return SingleBackend(node)
+        return SingleBackend(Node(options.get("path", f"{host}:{port}"), connection_class, options))
     if options.get("db") or "path" in options:
         raise BadRedisUrl("STANCHION_REDIS_URL: a cluster has database 0 only and is reached over TCP")
     return ClusterBackend(Topology(host, port, connection_class, options))
+
+
+def _options(url: str) -> dict[str, Any]:
+    try:
+        options: dict[str, Any] = dict(parse_url(url))
+        path = urlsplit(url).path.strip("/")
+    except ValueError:
+        # The reason is left out: it quotes parts of the URL.
+        raise BadRedisUrl(f"STANCHION_REDIS_URL is not a Redis URL: {_FORMS}") from None
+    if "path" not in options and path and not path.isdigit():
+        raise BadRedisUrl("STANCHION_REDIS_URL: after host:port/ there must be the number of a database")
+    return options
+
+
+def _try_out(connection_class: type[AbstractConnection], options: dict[str, Any]) -> None:
+    """Makes a connection object, without connecting: redis-py tells unknown options and unreadable files here."""
+    try:
+        connection_class(**options)
+    except TypeError:
+        raise BadRedisUrl("STANCHION_REDIS_URL has a query option that redis-py does not know") from None
+    except Exception as error:
+        reason = type(error).__name__
+        raise BadRedisUrl(f"STANCHION_REDIS_URL has a query option that cannot be used ({reason})") from None
+
+
+def _is_true(value: object) -> bool:
+    return str(value).lower() in ("1", "true", "yes")

@@ -67,8 +67,10 @@ class Streams:
         ]
         following: asyncio.Future[Any] = asyncio.ensure_future(anext(messages))
         try:
-            while not any(task.done() for task in gone):
+            while True:
                 await asyncio.wait([following, *gone], timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
+                if any(task.done() for task in gone):
+                    return
                 if not following.done():
                     await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
                     continue
