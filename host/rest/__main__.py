@@ -19,7 +19,8 @@ import uvicorn
 
 from host.rest.app import RestApp, create_app
 from host.rest.open import BadRedisUrl, open_backend
-from host.rest.settings import BadSettings, Settings, from_environment
+from host.rest.settings import DoorSettings, from_environment
+from host.settings import SettingError
 
 #: Longer than a client keeps an idle connection in its pool, so that it is not the server that closes first.
 KEEP_ALIVE_S = 75
@@ -56,7 +57,7 @@ def main() -> int:
     try:
         settings = from_environment(os.environ)
         backend = open_backend(settings.redis_url)
-    except (BadSettings, BadRedisUrl) as error:
+    except (SettingError, BadRedisUrl) as error:
         print(error, file=sys.stderr)
         return 2
     listener = _listen(settings)
@@ -85,7 +86,7 @@ def main() -> int:
     return 0
 
 
-def _listen(settings: Settings) -> socket.socket | None:
+def _listen(settings: DoorSettings) -> socket.socket | None:
     """The bound socket; otherwise says why in one line."""
     family = socket.AF_INET6 if ":" in settings.bind else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

@@ -3,6 +3,7 @@
     (empty)                                      embedded: fakeredis with Lua in this process, forgotten at its end
     redis://[[user]:password@]host:port[/db]     one server; rediss:// with TLS; unix:///path for a socket
     redis+cluster://[[user]:password@]host:port  a Redis Cluster, found through this node; rediss+cluster:// with TLS
+    redis://host:port,host:port,...              the same, found through any of these
     redis://host:port?cluster=true               the same
 
 Query options are those of redis-py's connections (`ssl_cert_reqs`, `ssl_ca_certs`, `client_name`, ...). Time limits
@@ -34,20 +35,29 @@ def open_backend(url: str) -> Backend:
     """The backend that the URL names; no connection is made yet. Raises BadRedisUrl."""
     if not url.strip():
         return EmbeddedBackend()
-    scheme, separator, rest = url.strip().partition("://")
+    scheme, _, rest = url.strip().partition("://")
     plain_scheme = scheme.removesuffix("+cluster")
-    options = _options(plain_scheme + separator + rest)
-    wants_cluster = _is_true(options.pop("cluster", "")) or scheme != plain_scheme
+    all_options = [_options(f"{plain_scheme}://{one}") for one in _one_host_each(rest)]
+    seeds = [(each.get("host") or "localhost", int(each.get("port") or 6379)) for each in all_options]
+    options = all_options[0]
+    wants_cluster = scheme != plain_scheme or len(seeds) > 1 or _is_true(options.pop("cluster", ""))
     connection_class: type[AbstractConnection] = options.pop("connection_class", Connection)
     options.pop("max_connections", None)
     options = connection_options(options)
     _try_out(connection_class, options)
-    host, port = options.get("host") or "localhost", int(options.get("port") or 6379)
     if not wants_cluster:
+        host, port = seeds[0]
         return SingleBackend(Node(options.get("path", f"{host}:{port}"), connection_class, options))
     if options.get("db") or "path" in options:
         raise BadRedisUrl("STANCHION_REDIS_URL: a cluster has database 0 only and is reached over TCP")
-    return ClusterBackend(Topology(host, port, connection_class, options))
+    return ClusterBackend(Topology(seeds, connection_class, options))
+
+
+def _one_host_each(rest: str) -> list[str]:
+    """`user:pw@a:1,b:2/0?x` as `user:pw@a:1/0?x` and `user:pw@b:2/0?x`."""
+    end = next((index for index, letter in enumerate(rest) if letter in "/?"), len(rest))
+    login, at, hosts = rest[:end].rpartition("@")
+    return [f"{login}{at}{host}{rest[end:]}" for host in hosts.split(",")]
 
 
 def _options(url: str) -> dict[str, Any]:

@@ -1,27 +1,22 @@
-"""What the environment says. Read once at start; everything wrong is told at once, in one line each."""
+"""What the environment says to this room: the common table (`host.settings`), and what only the door asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-DEFAULT_PORT = 8082
-DEFAULT_BIND = "127.0.0.1"
+from host.setting_rules import RULES
+from host.settings import SettingError, load
+
 #: A token is all that stands between a network and the database.
 MIN_TOKEN_CHARACTERS = 16
-
-
-class BadSettings(Exception):
-    """One line for each setting that cannot be used."""
+_TOKEN = "UPSTASH_REDIS_REST_TOKEN"
+_READ_ONLY_TOKEN = "STANCHION_REDIS_READONLY_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of this room.
-
-    STANCHION_REDIS_PORT, STANCHION_BIND, STANCHION_REDIS_URL, UPSTASH_REDIS_REST_TOKEN,
-    STANCHION_REDIS_READONLY_TOKEN. Port 0 means any free port. An empty URL means the embedded Redis.
-    """
+class DoorSettings:
+    """STANCHION_REDIS_PORT (0: any free port), STANCHION_BIND, STANCHION_REDIS_URL and the two tokens."""
 
     port: int
     bind: str
@@ -30,31 +25,27 @@ class Settings:
     read_only_token: str | None
 
 
-def from_environment(environment: Mapping[str, str]) -> Settings:
-    """The settings. Raises BadSettings."""
-    problems = []
-    port_text = environment.get("STANCHION_REDIS_PORT", "").strip() or str(DEFAULT_PORT)
-    port = int(port_text) if port_text.isascii() and port_text.isdigit() else -1
-    if not 0 <= port <= 65535:
-        problems.append(f"STANCHION_REDIS_PORT must be a number from 0 to 65535, not {port_text[:40]!r}")
-    token = environment.get("UPSTASH_REDIS_REST_TOKEN", "")
-    problems += _token_problems("UPSTASH_REDIS_REST_TOKEN", token)
-    read_only_token = environment.get("STANCHION_REDIS_READONLY_TOKEN", "") or None
-    if read_only_token is not None:
-        problems += _token_problems("STANCHION_REDIS_READONLY_TOKEN", read_only_token)
-        if read_only_token == token:
-            problems.append("STANCHION_REDIS_READONLY_TOKEN must differ from UPSTASH_REDIS_REST_TOKEN")
-    if problems:
-        raise BadSettings("\n".join(problems))
-    bind = environment.get("STANCHION_BIND", "").strip() or DEFAULT_BIND
-    return Settings(port, bind, environment.get("STANCHION_REDIS_URL", ""), token, read_only_token)
+def from_environment(environment: Mapping[str, str]) -> DoorSettings:
+    """The settings of the door. Raises host.settings.SettingError for the first that cannot be used."""
+    settings = load(environment, required=(_TOKEN,))
+    tokens = {name: settings[name] for name in (_TOKEN, _READ_ONLY_TOKEN)}
+    for name, token in tokens.items():
+        if token:
+            _check_token(name, token)
+    if tokens[_TOKEN] == tokens[_READ_ONLY_TOKEN]:
+        raise SettingError(_READ_ONLY_TOKEN, "it is the same as the full token", f"another one than {_TOKEN}")
+    return DoorSettings(
+        port=settings.number("STANCHION_REDIS_PORT"),
+        bind=settings["STANCHION_BIND"],
+        redis_url=settings["STANCHION_REDIS_URL"],
+        token=tokens[_TOKEN],
+        read_only_token=tokens[_READ_ONLY_TOKEN] or None,
+    )
 
 
-def _token_problems(name: str, token: str) -> list[str]:
-    if not token:
-        return [f"{name} is missing: set the bearer token that clients have to send"]
+def _check_token(name: str, token: str) -> None:
     if len(token) < MIN_TOKEN_CHARACTERS:
-        return [f"{name} has {len(token)} characters, at least {MIN_TOKEN_CHARACTERS} are needed"]
-    if not token.isascii() or not token.isprintable() or " " in token:
-        return [f"{name} may hold printable ASCII without blanks only: it travels in a header"]
-    return []
+        raise SettingError(name, f"it has {len(token)} characters", f"{MIN_TOKEN_CHARACTERS} characters or more")
+    allowed = RULES["bearer"](token)
+    if allowed is not None:
+        raise SettingError(name, "it cannot travel in a header", allowed)

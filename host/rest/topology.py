@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from redis.asyncio.connection import AbstractConnection
@@ -16,8 +17,10 @@ from host.rest.replies import Reply, ReplyError
 class Topology:
     """The primaries by slot. Reads go to them too, so a client always reads its own writes."""
 
-    def __init__(self, host: str, port: int, connection_class: type[AbstractConnection], options: dict[str, Any]) -> None:
-        self._seed = (host, port)
+    def __init__(
+        self, seeds: Sequence[tuple[str, int]], connection_class: type[AbstractConnection], options: dict[str, Any]
+    ) -> None:
+        self._seeds = list(seeds)
         self._connection_class = connection_class
         self._options = options
         self._nodes: dict[tuple[str, int], Node] = {}
@@ -74,9 +77,9 @@ class Topology:
         raise BackendAway("no node of the cluster tells its slots: " + "; ".join(problems))
 
     def _to_ask(self) -> list[Node]:
-        # The seed last: after a failover the others know more, and it may be the one that is gone.
-        seed = self.node(*self._seed)
-        return [*(node for node in self._nodes.values() if node is not seed), seed]
+        # The seeds last: the nodes that were told later know more, and a seed may be long gone.
+        seeds = [self.node(*seed) for seed in self._seeds]
+        return [*(node for node in self._nodes.values() if node not in seeds), *seeds]
 
     async def _adopt(self, slots: list[Reply], told_by: Node) -> None:
         owners: list[Node | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
@@ -86,7 +89,7 @@ class Topology:
             owner = self.node(host, port) if host else told_by
             owners[start : end + 1] = [owner] * (end + 1 - start)
         self._owners = owners
-        kept = {node for node in owners if node is not None} | {self.node(*self._seed)}
+        kept = {node for node in owners if node is not None} | {self.node(*seed) for seed in self._seeds}
         gone = {address: node for address, node in self._nodes.items() if node not in kept}
         for address, node in gone.items():
             del self._nodes[address]

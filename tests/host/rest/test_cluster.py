@@ -50,7 +50,7 @@ def knows_all(node: RedisServer) -> bool:
     return all(answer == "$-1" or answer.startswith("-MOVED") for answer in answers)
 
 
-@pytest.fixture(scope="module", params=["redis+cluster://127.0.0.1:{port}", "redis://127.0.0.1:{port}?cluster=true"])
+@pytest.fixture(scope="module", params=["redis+cluster://127.0.0.1:{port}", "redis://127.0.0.1:1,127.0.0.1:{port}"])
 def door_url(request: pytest.FixtureRequest, cluster: list[RedisServer]) -> Iterator[str]:
     with running_door(request.param.format(port=cluster[0].port)) as door:
         assert door.backend == "redis-cluster"
