@@ -1,0 +1,1 @@
+"""The origin admin: queues, pages and operations; HTML console and REST API."""

@@ -1,0 +1,69 @@
+"""Errors of the API as problem details (RFC 9457): status, title and a detail that says why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from admin.bodies import BadBody
+from admin.limits import BadValue
+from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.store import RETRY_AFTER_S, StoreUnavailable
+
+BUSY_RETRY_AFTER_S = 600
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """An error answer."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+        self.members = members
+
+    def response(self) -> Response:
+        """The answer."""
+        body = {"type": "about:blank", "title": title(self.status), "status": self.status, "detail": self.detail}
+        # ASCII only: a key that someone sent may hold half a surrogate pair, which UTF-8 cannot carry.
+        return Response(json.dumps({**body, **self.members}), self.status, self.headers, MEDIA_TYPE)
+
+
+def title(status: int) -> str:
+    """The phrase of a status: with type about:blank that is the title (RFC 9457, section 4.2.1)."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"
+
+
+def as_problem(error: Exception) -> Problem:
+    """The problem for an error that the rooms below raise on purpose; anything else is a fault of ours."""
+    match error:
+        case Problem():
+            return error
+        case UnknownQueue():
+            return Problem(404, _sentence(error))
+        case Refused():
+            return Problem(409, _sentence(error))
+        case TooManySteps():
+            return Problem(429, _sentence(error), {"Retry-After": str(BUSY_RETRY_AFTER_S)})
+        case BadBody():
+            return Problem(error.status, _sentence(error))
+        case BadValue():
+            return Problem(422, _sentence(error), errors=[{"at": error.at, "problem": error.problem}])
+        case StoreUnavailable():
+            return Problem(503, _sentence(error), {"Retry-After": str(RETRY_AFTER_S)})
+        case _:
+            return Problem(500, "Something failed that should not have. It is in the log.")
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

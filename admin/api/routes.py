@@ -1,0 +1,152 @@
+"""The REST API, `/api/v1`. Every route wants the bearer token; errors are problem details."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from admin.api.models import ADMIT_BODY, LIMITS_BODY, AdmittedShape, ProblemShape, QueueList, QueueShape
+from admin.api.problems import MEDIA_TYPE, Problem
+from admin.bodies import read_json, read_nothing
+from admin.desk import desk
+from admin.limits import BadValue, check_changes
+from admin.log import log
+from admin.operations import ADMIT_AT_MOST, Action, new_request_id, request_id_of
+
+PREFIX = "/api/v1"
+LIST_AT_MOST = 500
+# RFC 9110 field values, without blanks; long enough for any UUID or hash.
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_bearer = HTTPBearer(auto_error=False, description="STANCHION_ADMIN_TOKEN", scheme_name="token")
+
+
+def require_token(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> None:
+    """Raises a 401 problem unless the request carries the bearer token."""
+    if given is None:
+        challenge = 'Bearer realm="stanchion"'
+        raise Problem(401, "This needs a token: Authorization: Bearer <token>.", {"WWW-Authenticate": challenge})
+    if not desk(request).credentials.is_api_token(given.credentials):
+        challenge = 'Bearer realm="stanchion", error="invalid_token"'
+        raise Problem(401, "The token is not one that this app knows.", {"WWW-Authenticate": challenge})
+
+
+def _described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    content = {MEDIA_TYPE: {"schema": ProblemShape.model_json_schema()}}
+    return {status: {"description": "Problem details", "content": content} for status in (401, *statuses, 503)}
+
+
+router = APIRouter(prefix=PREFIX, dependencies=[Security(require_token)], tags=["queues"], redirect_slashes=False)
+
+
+@router.get("/queues", response_model=QueueList, responses=_described(422))
+async def list_queues(
+    request: Request, after: str = "", limit: Annotated[int, Query(ge=1, le=LIST_AT_MOST)] = 100
+) -> Mapping[str, Any]:
+    """Published queues with their state."""
+    room = desk(request)
+    published = await room.source.published()
+    queues = published.config.queues
+    if not queues and published.problem:
+        raise Problem(503, published.problem, {"Retry-After": "5"})
+    start = 0
+    if after:
+        places = [index for index, queue in enumerate(queues) if queue.id == after]
+        if not places:
+            raise Problem(422, f"after: no published queue has the id {after[:60]!r}.")
+        start = places[0] + 1
+    shown = queues[start : start + limit]
+    views = await room.operations.look(shown)
+    more = start + limit < len(queues)
+    return {"queues": [view.public() for view in views], "next": shown[-1].id if more else None}
+
+
+@router.get("/queues/{queue_id}", response_model=QueueShape, responses=_described(404))
+async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """One queue with its state."""
+    return (await desk(request).operations.queue(queue_id)).public()
+
+
+@router.post("/queues/{queue_id}/pause", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+async def pause(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Stops calling people. Everybody keeps place, turn and pass."""
+    return await _control(request, queue_id, "pause")
+
+
+@router.post("/queues/{queue_id}/resume", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+async def resume(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Calls people again; also ends a recovery at once."""
+    return await _control(request, queue_id, "resume")
+
+
+@router.post("/queues/{queue_id}/reset", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+async def reset(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Begins a new line: every place and pass of the old one is void at once. Limits stay."""
+    return await _control(request, queue_id, "reset")
+
+
+@router.post("/queues/{queue_id}/start", response_model=QueueShape, responses=_described(404, 413, 415, 422))
+async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Opens a queue that has never run. One that runs is left as it is. Not after a loss of Redis: that recovers by itself."""
+    await read_nothing(request)
+    view = await desk(request).operations.start(queue_id)
+    log("start", by="api", queue=queue_id, status=view.status)
+    return view.public()
+
+
+@router.post(
+    "/queues/{queue_id}/admit",
+    response_model=AdmittedShape,
+    responses=_described(404, 409, 413, 415, 422, 429),
+    openapi_extra=ADMIT_BODY,
+)
+async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Calls the next people in line, at most those who wait and for whom there is room. `Idempotency-Key` makes a retry safe."""
+    await desk(request).operations.configured(queue_id)
+    count = _count(await read_json(request))
+    done = await desk(request).operations.admit(queue_id, count, _request_id(request, queue_id, "admit"))
+    log("admit", by="api", queue=queue_id, asked=count, called=done.called, note=done.note)
+    return {"asked": done.asked, "called": done.called, "note": done.note, "queue": done.queue.public()}
+
+
+@router.patch(
+    "/queues/{queue_id}/limits",
+    response_model=QueueShape,
+    responses=_described(404, 409, 413, 415, 422, 429),
+    openapi_extra=LIMITS_BODY,
+)
+async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """Changes limits at once. They hold until they go back to the configuration or a publish changes that very limit."""
+    await desk(request).operations.configured(queue_id)
+    changes = check_changes(await read_json(request))
+    change = await desk(request).operations.change_limits(queue_id, changes, _request_id(request, queue_id, "limits"))
+    log("limits", by="api", queue=queue_id, changes=changes)
+    return change.after.public()
+
+
+async def _control(request: Request, queue_id: str, action: Action) -> Mapping[str, Any]:
+    await read_nothing(request)
+    view = await desk(request).operations.control(queue_id, action, _request_id(request, queue_id, action))
+    log(action, by="api", queue=queue_id, status=view.status)
+    return view.public()
+
+
+def _count(body: Any) -> int:
+    if not isinstance(body, dict) or list(body) != ["count"]:
+        raise BadValue("body", 'must be an object with one key, "count"')
+    count = body["count"]
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= ADMIT_AT_MOST:
+        raise BadValue("count", f"{repr(count)[:40]} is not allowed: a whole number from 1 to {ADMIT_AT_MOST}")
+    return count
+
+
+def _request_id(request: Request, queue_id: str, action: str) -> str:
+    key = request.headers.get("idempotency-key")
+    if key is None:
+        return new_request_id()
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise BadValue("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+    return request_id_of(queue_id, action, key)

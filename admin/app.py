@@ -1,0 +1,105 @@
+"""The admin app: its parts put together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from admin import console
+from admin.api import routes as api
+from admin.configuration import ConfigurationSource
+from admin.console.render import environment
+from admin.credentials import Credentials
+from admin.desk import Desk
+from admin.errors import handle_errors
+from admin.kv import FolderKv, Kv
+from admin.log import log
+from admin.operations import Operations
+from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
+from admin.sessions import Sessions
+from admin.settings import Settings
+from admin.store import Store
+from admin.throttle import Throttle
+from admin.watch import Watch
+
+STATIC = Path(__file__).parent / "static"
+PASSWORD_CHECKS_AT_ONCE = 2
+
+
+def create_app(
+    settings: Settings,
+    credentials: Credentials,
+    *,
+    kv: Kv | None = None,
+    unix_s: Callable[[], float] = time.time,
+    monotonic_s: Callable[[], float] = time.monotonic,
+) -> FastAPI:
+    """The app. `kv` is the store of configuration and pages, by default the folder of the settings."""
+    store = Store(settings.redis_url, settings.redis_token, settings.redis_flavour)
+    room = _desk(settings, credentials, store, kv or FolderKv(settings.kv_dir), unix_s, monotonic_s)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        history = asyncio.create_task(room.watch.keep_history())
+        history.add_done_callback(_report_end)
+        yield
+        history.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await history
+        await store.close()
+
+    # docs_url and redoc_url load scripts from elsewhere, which the content security policy forbids.
+    app = FastAPI(
+        title="Stanchion admin", version="1", lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False,
+        summary="Operate queues: pause, resume, admit, change limits, reset.",
+    )  # fmt: skip
+    app.state.desk = room
+    app.include_router(api.router)
+    app.router.routes += console.ROUTES
+    app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
+    app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
+    handle_errors(app)
+    app.add_middleware(SessionCookies, secret=credentials.session_secret)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+def _desk(
+    settings: Settings, credentials: Credentials, store: Store, kv: Kv, unix_s: Callable[[], float],
+    monotonic_s: Callable[[], float],
+) -> Desk:  # fmt: skip
+    source = ConfigurationSource(kv, monotonic_s)
+    operations = Operations(source, store)
+    return Desk(
+        credentials=credentials,
+        sessions=Sessions(credentials.fingerprint),
+        throttle=Throttle(monotonic_s),
+        checking=asyncio.Semaphore(PASSWORD_CHECKS_AT_ONCE),
+        kv=kv,
+        source=source,
+        operations=operations,
+        watch=Watch(source, operations, unix_s),
+        templates=environment(),
+        unix_s=unix_s,
+    )
+
+
+async def healthz(request: Request) -> Response:
+    """Alive, and what it sees: 200 also when Redis is away, because a restart would not bring it back."""
+    room: Desk = request.app.state.desk
+    published = await room.source.published()
+    seen = {"redis": "away" if room.watch.problem else "ok", "configuration": "bad" if published.problem else "ok"}
+    return JSONResponse({"status": "ok", **seen})
+
+
+def _report_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception():
+        log("history stopped", error=repr(task.exception()))

@@ -1,0 +1,85 @@
+"""Request bodies, bounded and strict: JSON for the API, forms for the console."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+
+BODY_MAX_BYTES = 65_536
+FORM_MAX_FIELDS = 100
+
+
+class BadBody(Exception):
+    """The body cannot be read. `status` is the HTTP status to answer with; the text says why."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+async def read_json(request: Request) -> Any:
+    """The JSON value of the body. Raises BadBody: 413 too large, 415 not JSON by its type, 422 not JSON by its content."""
+    return _parse_json(request, await _read(request))
+
+
+def _parse_json(request: Request, data: bytes) -> Any:
+    if _media_type(request) != "application/json":
+        raise BadBody(415, "the body must be JSON: send it with Content-Type: application/json")
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise BadBody(422, "the body is not UTF-8") from None
+    except RecursionError:
+        raise BadBody(422, "the body is nested too deeply") from None
+    except ValueError as error:
+        raise BadBody(422, f"the body is not JSON: {str(error)[:120]}") from None
+
+
+async def read_nothing(request: Request) -> None:
+    """For steps that take no body: nothing, or an empty JSON object. Raises BadBody."""
+    data = await _read(request)
+    if data and _parse_json(request, data) != {}:
+        raise BadBody(422, "this takes no values: leave the body empty")
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """The fields of a form; of a field sent twice, the first counts. Raises BadBody: 413, 415, 422."""
+    data = await _read(request)
+    if _media_type(request) != "application/x-www-form-urlencoded":
+        raise BadBody(415, "the body must be a form: application/x-www-form-urlencoded")
+    try:
+        pairs = parse_qsl(data.decode("utf-8"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS, errors="strict")
+    except ValueError:
+        raise BadBody(422, "the form cannot be read") from None
+    return dict(reversed(pairs))
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def _read(request: Request) -> bytes:
+    data = bytearray()
+    try:
+        async for part in request.stream():
+            data += part
+            if len(data) > BODY_MAX_BYTES:
+                raise BadBody(413, f"the body is larger than {BODY_MAX_BYTES} bytes")
+    except ClientDisconnect:
+        raise BadBody(422, "the body ended early") from None
+    return bytes(data)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return out
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number that JSON has")

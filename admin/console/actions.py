@@ -1,0 +1,174 @@
+"""Forms of the console. Each checks who asks and where the form came from, does one operation and goes back to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from admin.bodies import read_form
+from admin.console import sentences
+from admin.console.pages import show_limits, show_queue, show_reset, signed_in
+from admin.console.words import people, status
+from admin.desk import desk
+from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
+from admin.log import log
+from admin.operations import ADMIT_AT_MOST, Action, Refused, TooManySteps, new_request_id, request_id_of
+from admin.sessions import check_form
+from admin.store import StoreUnavailable
+
+Form = Mapping[str, str]
+Step = Callable[[Request, str, Form], Awaitable[Response]]
+PRESS_AGAIN = "Nothing is done twice: it is safe to press the same button again."
+
+
+def action(step: Step) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint around a step: signed in, a form of ours, and trouble shown on the page of the queue."""
+
+    async def endpoint(request: Request) -> Response:
+        signed_in(request)
+        form = await read_form(request)
+        check_form(request, form)
+        queue_id = request.path_params["queue_id"]
+        try:
+            return await step(request, queue_id, form)
+        except (Refused, TooManySteps) as error:
+            code = 409 if isinstance(error, Refused) else 429
+            return await show_queue(request, queue_id, code, problem=_sentence(error), typed=_typed(form))
+        except StoreUnavailable as error:
+            return await show_queue(
+                request, queue_id, 503, problem=f"{error} {PRESS_AGAIN}", typed=_typed(form),
+                request_id=form.get("request_id", ""),
+            )  # fmt: skip
+
+    return endpoint
+
+
+async def pause(request: Request, queue_id: str, form: Form) -> Response:
+    """Pauses."""
+    return await _control(request, queue_id, form, "pause", "Paused: nobody is called until you resume.")
+
+
+async def resume(request: Request, queue_id: str, form: Form) -> Response:
+    """Resumes, or ends a recovery."""
+    return await _control(request, queue_id, form, "resume", "Open again.")
+
+
+async def reset(request: Request, queue_id: str, form: Form) -> Response:
+    """Resets, when the queue's id was typed."""
+    typed = form.get("confirm", "").strip()
+    if typed != queue_id:
+        error = f"Type {queue_id} to reset this queue, or go back."
+        return await show_reset(request, queue_id, 422, error=error, typed=typed, request_id=form.get("request_id", ""))
+    return await _control(request, queue_id, form, "reset", "Reset: a new line has begun.")
+
+
+async def start(request: Request, queue_id: str, form: Form) -> Response:
+    """Starts a queue that has never run."""
+    if form.get("never_ran") != "1":
+        error = {"never_ran": "Tick this first: a start counts nobody who came in before."}
+        return await show_queue(request, queue_id, 422, errors=error)
+    view = await desk(request).operations.start(queue_id)
+    desk(request).watch.remember(view)
+    log("start", by=request.session["user"], queue=queue_id, status=view.status)
+    return _back(request, queue_id, f"The queue is {status(view.status).lower()}.")
+
+
+async def admit(request: Request, queue_id: str, form: Form) -> Response:
+    """Calls a batch."""
+    count = sentences.parse_count(form.get("count", ""))
+    if count is None:
+        return await show_queue(request, queue_id, 422, errors={"count": _admit_error(form)}, typed=_typed(form))
+    done = await desk(request).operations.admit(queue_id, count, _request_id(queue_id, "admit", form))
+    desk(request).watch.remember(done.queue)
+    log("admit", by=request.session["user"], queue=queue_id, asked=count, called=done.called, note=done.note)
+    why = f" of {count:,} asked for: {done.note}" if done.note else ""
+    return _back(request, queue_id, f"Called {people(done.called)}{why}.")
+
+
+async def rate(request: Request, queue_id: str, form: Form) -> Response:
+    """Changes the rate, or takes it back to the configuration."""
+    typed = sentences.parse_limit("admit_per_minute", form.get("rate", ""))
+    value: Value | str = FROM_CONFIG if form.get("do") == "config" else typed
+    if isinstance(value, str) and value != FROM_CONFIG:
+        return await show_queue(request, queue_id, 422, errors={"rate": value}, typed=_typed(form))
+    try:
+        return await _change_limits(request, queue_id, {"admit_per_minute": value}, form)  # type: ignore[dict-item]
+    except BadValue as error:
+        return await show_queue(request, queue_id, 422, errors={"rate": _sentence(error, error.problem)}, typed=_typed(form))
+
+
+async def limits(request: Request, queue_id: str, form: Form) -> Response:
+    """Changes any limits: those whose field differs from what the page showed, or whose box is ticked."""
+    changes: dict[str, Value] = {}
+    errors: dict[str, str] = {}
+    for name in NAMES:
+        text = form.get(name, "")
+        value = sentences.parse_limit(name, text)
+        if form.get(f"{name}-config") == "1":
+            changes[name] = "config"
+        elif text.strip() == form.get(f"{name}-seen", ""):
+            continue
+        elif isinstance(value, str):
+            errors[name] = value
+        else:
+            changes[name] = value
+    if not changes and not errors:
+        errors[""] = "Nothing was changed: every limit is as it was."
+    if errors:
+        return await show_limits(request, queue_id, 422, errors=errors, typed=form)
+    try:
+        return await _change_limits(request, queue_id, changes, form)
+    except BadValue as error:
+        return await show_limits(request, queue_id, 422, errors={error.at: _sentence(error, error.problem)}, typed=form)
+    except StoreUnavailable as error:
+        again = form.get("request_id", "")
+        return await show_limits(request, queue_id, 503, problem=f"{error} {PRESS_AGAIN}", typed=form, request_id=again)
+
+
+async def _change_limits(request: Request, queue_id: str, changes: Mapping[str, Value], form: Form) -> Response:
+    request_id = _request_id(queue_id, "limits", form)
+    change = await desk(request).operations.change_limits(queue_id, changes, request_id)
+    desk(request).watch.remember(change.after)
+    log("limits", by=request.session["user"], queue=queue_id, changes=dict(changes))
+    return _back(request, queue_id, sentences.changed(change.before, change.after))
+
+
+async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str) -> Response:
+    view = await desk(request).operations.control(queue_id, what, _request_id(queue_id, what, form))
+    desk(request).watch.remember(view)
+    log(what, by=request.session["user"], queue=queue_id, status=view.status)
+    return _back(request, queue_id, says)
+
+
+def _back(request: Request, queue_id: str, says: str) -> Response:
+    request.session["flash"] = says
+    return RedirectResponse(f"/queues/{queue_id}", 303)
+
+
+def _request_id(queue_id: str, what: str, form: Form) -> str:
+    """Each showing of a page has an id of its own, so a form that is sent twice is one step."""
+    given = form.get("request_id", "")[:100]
+    return request_id_of(queue_id, what, given) if given else new_request_id()
+
+
+def _typed(form: Form) -> dict[str, str]:
+    return {name: form[name][:40] for name in ("count", "rate") if name in form}
+
+
+def _admit_error(form: Form) -> str:
+    shown = form.get("count", "").strip()[:20]
+    return f"{shown or 'Nothing'} is no batch: type a whole number from 1 to {ADMIT_AT_MOST:,}."
+
+
+def _sentence(error: Exception, text: str = "") -> str:
+    text = text or str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+ROUTES = [
+    Route(f"/queues/{{queue_id}}/{step.__name__}", action(step), methods=["POST"])
+    for step in (pause, resume, reset, start, admit, rate, limits)
+]

@@ -1,0 +1,66 @@
+"""Lines for the charts: paths in a box whose width is time and whose height is people. The page stretches the box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from admin.history import GAP_S, SPAN_S, Sample
+
+WIDTH, HEIGHT = 900, 100
+# Room for the stroke above the highest point.
+_HEADROOM = 4
+
+
+@dataclass(frozen=True)
+class Line:
+    """A path of the line, one of the area below it, and the value at the top of the box."""
+
+    line: str
+    area: str
+    top: int
+
+
+def nice_top(highest: int) -> int:
+    """The value at the top of the box: 5 or more, the next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    if highest <= 5:
+        return 5
+    power: int = 10 ** (len(str(highest)) - 1)
+    for step in (power, 2 * power, 5 * power // 2, 5 * power, 10 * power):
+        if step >= highest:
+            return step
+    raise AssertionError("ten times the power of ten is above every number with that many digits")
+
+
+def height_of(value: float, top: int) -> float:
+    """Where a value lies in the box, from its upper edge."""
+    return round(HEIGHT - (HEIGHT - _HEADROOM) * min(value, top) / top, 1)
+
+
+def draw(samples: Sequence[Sample], value: Callable[[Sample], int], now_s: float, at_least: int = 0) -> Line:
+    """The line of one value over the last SPAN_S. It breaks where nobody looked for longer than GAP_S."""
+    top = nice_top(max([at_least, *(value(sample) for sample in samples)]))
+    lines, areas = [], []
+    for run in _runs(samples):
+        points = [(_x(sample, now_s), height_of(value(sample), top)) for sample in run]
+        if len(points) == 1:
+            # A single look is drawn as a short dash, or it could not be seen.
+            points.insert(0, (points[0][0] - 3, points[0][1]))
+        path = " L".join(f"{x:g} {y:g}" for x, y in points)
+        lines.append(f"M{path}")
+        areas.append(f"M{points[0][0]:g} {HEIGHT} L{path} L{points[-1][0]:g} {HEIGHT} Z")
+    return Line(" ".join(lines), " ".join(areas), top)
+
+
+def _x(sample: Sample, now_s: float) -> float:
+    return round(WIDTH - (now_s - sample.at_s) * WIDTH / SPAN_S, 1)
+
+
+def _runs(samples: Sequence[Sample]) -> list[list[Sample]]:
+    runs: list[list[Sample]] = []
+    for sample in samples:
+        if runs and sample.at_s - runs[-1][-1].at_s <= GAP_S:
+            runs[-1].append(sample)
+        else:
+            runs.append([sample])
+    return runs

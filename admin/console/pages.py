@@ -1,0 +1,211 @@
+"""Pages that show: the list of queues, a queue, the questions before a reset, all limits. None of them changes anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from admin.configuration import Published
+from admin.console import live, sentences, words
+from admin.console.live import Live
+from admin.console.render import page
+from admin.desk import Desk, desk
+from admin.limits import NAMES
+from admin.operations import UnknownQueue, new_request_id
+from admin.sessions import Operator
+from admin.watch import Look, Picture
+from edge.core.model import Queue
+
+QUEUES_PER_PAGE = 50
+DEFAULT_BATCH = "50"
+
+
+def signed_in(request: Request, *, touch: bool = True) -> Operator:
+    """Who asks. Raises SignInNeeded."""
+    room = desk(request)
+    return room.sessions.operator(request, room.unix_s(), touch=touch)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The queues on one page of the list."""
+
+    queues: tuple[Queue, ...]
+    search: str
+    number: int
+    pages: int
+    found: int
+
+
+def select(queues: Sequence[Queue], query: Mapping[str, str]) -> Selection:
+    """Those whose id or name holds the text `q`, page `page` of them."""
+    search = query.get("q", "").strip()[:100]
+    wanted = search.casefold()
+    found = [queue for queue in queues if wanted in queue.id or wanted in queue.name.casefold()]
+    pages = max(1, math.ceil(len(found) / QUEUES_PER_PAGE))
+    asked = query.get("page", "")
+    number = min(int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 1, pages) or 1
+    start = (number - 1) * QUEUES_PER_PAGE
+    return Selection(tuple(found[start : start + QUEUES_PER_PAGE]), search, number, pages, len(found))
+
+
+async def list_page(request: Request) -> Response:
+    """All queues with their numbers."""
+    signed_in(request)
+    published, selection, picture, now = await _list(request)
+    stale = live.freshness(now, picture)
+    return page(
+        request, "queues.html", live=now, stale=stale, selection=selection, looks=picture.looks, published=published,
+        any_queue=bool(published.config.queues), query=request.url.query,
+    )  # fmt: skip
+
+
+async def list_live(request: Request) -> Response:
+    """What has moved on the list, as JSON."""
+    signed_in(request, touch=False)
+    _, _, picture, now = await _list(request)
+    stale = live.freshness(now, picture)
+    return JSONResponse({**now.as_json(), "stale": stale, "shape": "list"})
+
+
+async def _list(request: Request) -> tuple[Published, Selection, Picture, Live]:
+    room = desk(request)
+    published = await room.source.published()
+    selection = select(published.config.queues, request.query_params)
+    picture = await room.watch.look(selection.queues)
+    now = Live()
+    live.rows(now, picture.looks, room.watch.history, room.unix_s())
+    return published, selection, picture, now
+
+
+async def queue_page(request: Request) -> Response:
+    """One queue on one screen."""
+    signed_in(request)
+    return await show_queue(request, request.path_params["queue_id"])
+
+
+async def show_queue(
+    request: Request, queue_id: str, status: int = 200, *, problem: str = "", errors: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None, request_id: str = "",
+) -> Response:  # fmt: skip
+    """The page of a queue; after a step that failed, with what went wrong and with what was typed. Raises UnknownQueue."""
+    look, rail, picture, now, published = await _queue(request, queue_id)
+    rate = look.view.limits.admit_per_minute if look.view else look.queue.admit_per_minute
+    values = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), **(typed or {})}
+    live.controls(now, look.view, values)
+    room = desk(request)
+    return page(
+        request, "queue.html", status, live=now, stale=live.freshness(now, picture), look=look, rail=rail,
+        shape=live.shape(look.view), problem=problem, errors=errors or {}, typed=values, published=published,
+        request_id=request_id or new_request_id(), limit_names=NAMES, limit_words=words.LIMIT_WORDS,
+        minutes=room.watch.history.by_minute(queue_id, room.unix_s()),
+    )  # fmt: skip
+
+
+async def queue_live(request: Request) -> Response:
+    """What has moved on the page of a queue, as JSON; `count` and `rate` are what is typed there."""
+    signed_in(request, touch=False)
+    queue_id = request.path_params["queue_id"]
+    look, _, picture, now, _ = await _queue(request, queue_id)
+    live.controls(now, look.view, request.query_params)
+    stale = live.freshness(now, picture)
+    room = desk(request)
+    table = [
+        [sample.at_s, words.number(sample.waiting), words.number(sample.inside), words.number(sample.admitted_last_minute)]
+        for sample in room.watch.history.by_minute(queue_id, room.unix_s())
+    ]
+    return JSONResponse({**now.as_json(), "stale": stale, "shape": live.shape(look.view), "table": table})
+
+
+async def _queue(request: Request, queue_id: str) -> tuple[Look, tuple[Look, ...], Picture, Live, Published]:
+    room = desk(request)
+    published = await room.source.published()
+    queues = published.config.queues
+    chosen = published.config.queue(queue_id)
+    if chosen is None:
+        raise UnknownQueue(queue_id, published.problem)
+    first = queues.index(chosen) // QUEUES_PER_PAGE * QUEUES_PER_PAGE
+    picture = await room.watch.look(queues[first : first + QUEUES_PER_PAGE])
+    look = next(look for look in picture.looks if look.queue == chosen)
+    now_s = room.unix_s()
+    now = Live()
+    live.rows(now, picture.looks, room.watch.history, now_s)
+    live.queue(now, look, room.watch.history.of(queue_id, now_s), now_s)
+    return look, picture.looks, picture, now, published
+
+
+async def reset_page(request: Request) -> Response:
+    """Asks before a reset."""
+    signed_in(request)
+    return await show_reset(request, request.path_params["queue_id"])
+
+
+async def show_reset(
+    request: Request, queue_id: str, status: int = 200, *, error: str = "", typed: str = "", request_id: str = "",
+    problem: str = "",
+) -> Response:  # fmt: skip
+    """The question, in words and in today's numbers. Raises UnknownQueue."""
+    look = await _fresh(request, queue_id)
+    says = sentences.reset(look.view) if look.view else []
+    return page(
+        request, "reset.html", status, look=look, says=says, error=error, typed=typed, problem=problem,
+        request_id=request_id or new_request_id(),
+    )  # fmt: skip
+
+
+async def limits_page(request: Request) -> Response:
+    """All limits: in force, from the configuration, and a form."""
+    signed_in(request)
+    return await show_limits(request, request.path_params["queue_id"])
+
+
+async def show_limits(
+    request: Request, queue_id: str, status: int = 200, *, errors: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None, problem: str = "", request_id: str = "",
+) -> Response:  # fmt: skip
+    """The form of all limits; after an error with what was typed. Raises UnknownQueue."""
+    look = await _fresh(request, queue_id)
+    fields = [_limit_field(look, name, typed or {}, errors or {}) for name in NAMES]
+    return page(
+        request, "limits.html", status, look=look, fields=fields, problem=problem or (errors or {}).get("", ""),
+        request_id=request_id or new_request_id(),
+    )  # fmt: skip
+
+
+def _limit_field(look: Look, name: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
+    in_force = getattr(look.view.limits if look.view else look.queue, name)
+    configured = getattr(look.queue, name)
+    return {
+        "name": name,
+        "label": words.LIMIT_WORDS[name],
+        "unit": words.LIMIT_UNITS[name],
+        "value": typed.get(name, "" if in_force is None else str(in_force)),
+        "seen": "" if in_force is None else str(in_force),
+        "configured": words.limit(configured, name),
+        "none": words.limit(None, name),
+        "live": look.view is not None and name in look.view.limits.live,
+        "to_config": typed.get(f"{name}-config", "") == "1",
+        "error": errors.get(name, ""),
+    }
+
+
+async def _fresh(request: Request, queue_id: str) -> Look:
+    room: Desk = desk(request)
+    queue = await room.operations.configured(queue_id)
+    return (await room.watch.look([queue])).looks[0]
+
+
+ROUTES = [
+    Route("/", list_page, methods=["GET"], name="list"),
+    Route("/live", list_live, methods=["GET"]),
+    Route("/queues/{queue_id}", queue_page, methods=["GET"]),
+    Route("/queues/{queue_id}/live", queue_live, methods=["GET"]),
+    Route("/queues/{queue_id}/reset", reset_page, methods=["GET"]),
+    Route("/queues/{queue_id}/limits", limits_page, methods=["GET"]),
+]

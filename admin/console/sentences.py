@@ -1,0 +1,149 @@
+"""What a control will do, said before it does it. The same text stands on the page and is kept current while one types."""
+
+from __future__ import annotations
+
+from admin.console.words import LIMIT_WORDS, duration, limit, number, people, status
+from admin.limits import BOUNDS, NAMES
+from admin.operations import ADMIT_AT_MOST
+from admin.queue_view import MISSING, QueueView
+
+
+def parse_count(text: str) -> int | None:
+    """A batch size as typed: 1 to ADMIT_AT_MOST, thousands marked or not; None if it is none."""
+    count = _digits(text)
+    return count if count is not None and 1 <= count <= ADMIT_AT_MOST else None
+
+
+def parse_limit(name: str, text: str) -> int | str | None:
+    """A limit as typed: a number, None for an empty field. Returns a sentence when it cannot be."""
+    if not text.strip():
+        return None
+    low, high = BOUNDS[name]
+    value = _digits(text)
+    if value is None or not low <= value <= high:
+        return f"A whole number from {low:,} to {high:,}; empty for no limit."
+    return value
+
+
+def _digits(text: str) -> int | None:
+    plain = text.strip().replace(",", "").replace(" ", "")
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 12 else None
+
+
+def pause(view: QueueView) -> str:
+    """What pause does."""
+    return f"Stops calling people. {people(view.waiting)} keep their places; {number(view.inside)} inside stay inside."
+
+
+def resume(view: QueueView) -> str:
+    """What resume does."""
+    if view.status == "recovering":
+        return (
+            "Ends the recovery at once. Passes from before the loss that did not come back yet are then not counted,"
+            " so more than the cap may be inside for a while."
+        )
+    if view.limits.manual:
+        return f"Opens the queue again. Nobody is called by itself, because it is manual; {number(view.waiting)} wait."
+    rate = view.limits.admit_per_minute
+    pace = "as room allows" if rate is None else f"at {rate:,} a minute"
+    return f"Calls people again, {pace}. {number(view.waiting)} wait."
+
+
+def admit(view: QueueView, text: str) -> str:
+    """What a batch of `text` people does now."""
+    if view.status != "open":
+        return f"The queue is {status(view.status).lower()}: nobody can be called before it is open."
+    count = parse_count(text)
+    if count is None:
+        return f"A whole number from 1 to {ADMIT_AT_MOST:,}."
+    if view.waiting == 0:
+        return "Nobody waits, so nobody would be called."
+    room = view.slots_left
+    called = min(count, view.waiting, count if room is None else room)
+    if called == 0:
+        why = "no units are left" if view.inventory_left == 0 else f"all {limit(view.limits.max_active)} slots are taken"
+        return f"Calls nobody now: {why}."
+    who = f"all {view.waiting:,}" if called == view.waiting else f"the next {called:,} of {view.waiting:,}"
+    held = f" Only {room:,} slots are free." if room is not None and room < min(count, view.waiting) else ""
+    rate = view.limits.admit_per_minute
+    pace = "" if rate is None or rate >= called else f" They come in at {rate:,} a minute."
+    return f"Calls {who} waiting; each has {duration(view.queue.claim_within_s)} to come in.{held}{pace}"
+
+
+def rate(view: QueueView, text: str) -> str:
+    """What the rate `text` does."""
+    new = parse_limit("admit_per_minute", text)
+    if isinstance(new, str):
+        return new
+    now = view.limits.admit_per_minute
+    if new == now:
+        return f"{_rate(now)} is in force now, {source(view, 'admit_per_minute')}."
+    if new is None:
+        caps = [view.limits.max_active, view.limits.inventory]
+        if view.limits.burst is not None:
+            return "The burst would mean nothing without a rate. Change both under All limits."
+        if caps == [None, None] and not view.limits.manual and not view.limits.always_queue:
+            return "Not possible: the queue would have no limit at all."
+        return f"From {_rate(now)} to no limit on the rate, at once. Caps and inventory still hold."
+    if new == 0:
+        return f"From {_rate(now)} to 0: nobody comes in any more. Pause does that too, and tells visitors."
+    line = f" {number(view.waiting)} waiting then take {duration(60 * view.waiting / new)}" if view.waiting else ""
+    before = f" instead of {duration(60 * view.waiting / now)}" if line and now else ""
+    return f"From {_rate(now)} to {_rate(new)}, at once.{line}{before}{'.' if line else ''}"
+
+
+def back_to_config(view: QueueView, name: str = "admit_per_minute") -> str:
+    """What the button back to the configuration says."""
+    value = getattr(view.queue, name)
+    return f"Back to {limit(value, name)}"
+
+
+def source(view: QueueView, name: str) -> str:
+    """Where a limit in force comes from."""
+    return "set by an operator" if name in view.limits.live else "from the configuration"
+
+
+def reset(view: QueueView) -> list[str]:
+    """What a reset does, one sentence each."""
+    return [
+        f"{people(view.waiting)} waiting lose their places; whoever comes back joins the new line at its end.",
+        f"{people(view.inside)} inside and {number(view.called)} called lose their passes.",
+        "Counters go back to zero, sold units too. Limits stay as they are.",
+        "It is in force at once everywhere, and nothing brings the old line back.",
+    ]
+
+
+def changed(before: QueueView, after: QueueView) -> str:
+    """What a change of limits changed."""
+    parts = []
+    for name in NAMES:
+        old, new = getattr(before.limits, name), getattr(after.limits, name)
+        was_live, is_live = name in before.limits.live, name in after.limits.live
+        if old != new:
+            parts.append(f"{LIMIT_WORDS[name]}: {limit(old, name)} → {limit(new, name)}")
+        elif was_live != is_live:
+            parts.append(f"{LIMIT_WORDS[name]}: {limit(new, name)}, now {source(after, name)}")
+    return "; ".join(parts) + "." if parts else "Nothing changed: these limits were in force already."
+
+
+def state(view: QueueView) -> str:
+    """What is going on, when it is not simply open; otherwise empty."""
+    if view.status == MISSING:
+        return "Redis has no state for this queue."
+    if view.status == "paused":
+        return "Paused: nobody is called, newcomers still get a place. Clocks of the called stand still."
+    if view.status == "recovering":
+        return (
+            "Redis lost this queue's state, or was set back. Old places are coming back in their order; nobody new is"
+            " admitted until passes that may still exist have run out. A pause from before is lost: pause again if need be."
+        )
+    if view.config_version is not None and view.queue.config_version > view.config_version:
+        return (
+            f"Configuration {view.queue.config_version} is published, {view.config_version} is in force."
+            " The next visitor's request brings it in."
+        )
+    return ""
+
+
+def _rate(value: int | None) -> str:
+    return "no limit" if value is None else f"{value:,} a minute"

@@ -1,0 +1,41 @@
+"""Everything that a request may need, made once for an app."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jinja2 import Environment
+from starlette.requests import Request
+
+from admin.configuration import ConfigurationSource
+from admin.credentials import Credentials
+from admin.kv import Kv
+from admin.operations import Operations
+from admin.sessions import Sessions
+from admin.throttle import Throttle
+from admin.watch import Watch
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of the app. `unix_s` is its only clock for times that people see."""
+
+    credentials: Credentials
+    sessions: Sessions
+    throttle: Throttle
+    # One argon2 check takes 64 MiB, so few run at a time.
+    checking: asyncio.Semaphore
+    kv: Kv
+    source: ConfigurationSource
+    operations: Operations
+    watch: Watch
+    templates: Environment
+    unix_s: Callable[[], float]
+
+
+def desk(request: Request) -> Desk:
+    """The desk of the app that got this request."""
+    found: Desk = request.app.state.desk
+    return found

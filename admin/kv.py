@@ -1,0 +1,78 @@
+"""The KV store as the admin sees it: a Protocol, and an implementation over a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+VALUE_MAX_BYTES = 4_000_000
+_PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+
+
+class KvError(Exception):
+    """The store cannot be read or written. The text says what and why."""
+
+
+class Kv(Protocol):
+    """Text values by key. Keys are parts of letters, digits, `.`, `_` and `-`, joined by `/`."""
+
+    def get(self, key: str) -> str | None:
+        """The value, or None if there is none. Raises KvError."""
+
+    def put(self, key: str, value: str) -> None:
+        """Sets the value; a reader sees the old one or the new one, never a part. Raises KvError."""
+
+
+class FolderKv:
+    """One file for each key below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: str) -> str | None:
+        """The value, or None if there is none. Raises KvError."""
+        path = self._path(key)
+        try:
+            with path.open("rb") as file:
+                data = file.read(VALUE_MAX_BYTES + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise KvError(f"{path} cannot be read: {error.strerror or error}") from error
+        if len(data) > VALUE_MAX_BYTES:
+            raise KvError(f"{path} is larger than {VALUE_MAX_BYTES} bytes")
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise KvError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
+
+    def put(self, key: str, value: str) -> None:
+        """Sets the value, atomically. Raises KvError."""
+        path, data = self._path(key), value.encode("utf-8")
+        if len(data) > VALUE_MAX_BYTES:
+            raise KvError(f"the value for {key} is larger than {VALUE_MAX_BYTES} bytes")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".put-")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                # mkstemp is for the owner alone; an edge may run as another user.
+                os.chmod(aside, 0o644)
+                os.replace(aside, path)
+            except BaseException:
+                os.unlink(aside)
+                raise
+        except OSError as error:
+            raise KvError(f"{path} cannot be written: {error.strerror or error}") from error
+
+    def _path(self, key: str) -> Path:
+        parts = key.split("/")
+        if len(key) > 1_000 or not all(_PART.fullmatch(part) for part in parts):
+            raise KvError(f"{key[:80]!r} is not a key: parts of letters, digits, . _ and - joined by /, none starting with a dot")
+        return self._folder.joinpath(*parts)

@@ -1,0 +1,179 @@
+"""What an operator can do to queues. The console and the API both do it through here, so it means the same in both."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from admin import limits
+from admin.configuration import ConfigurationSource
+from admin.limits import Value
+from admin.queue_view import MISSING, QueueView, view
+from admin.store import Store
+from edge.core import commands
+from edge.core.commands import Answer
+from edge.core.model import Queue
+
+ADMIT_AT_MOST = 100_000
+ADMIT_STEP = 500
+Action = Literal["pause", "resume", "reset"]
+START_FIRST = (
+    "Redis has no state for this queue. If it has never run, start it (POST /queues/{id}/start); if it has, leave it:"
+    " the next visitor's request begins its recovery."
+)
+
+
+class UnknownQueue(Exception):
+    """The published configuration has no queue with this id."""
+
+    def __init__(self, queue_id: str, problem: str) -> None:
+        super().__init__(problem or f"no published queue has the id {queue_id[:60]!r}")
+
+
+class TooManySteps(Exception):
+    """The queue remembers so many steps of the last hour that it takes no more: a script has run wild, most likely."""
+
+    def __init__(self) -> None:
+        super().__init__("this queue got too many steps within the hour; it takes more when the oldest are an hour old")
+
+
+class Refused(Exception):
+    """The queue is not in a state for this. The text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """What became of a batch. `note` says why it was less than asked, or is empty."""
+
+    asked: int
+    called: int
+    note: str
+    queue: QueueView
+
+
+@dataclass(frozen=True)
+class LimitsChange:
+    """Limits before and after."""
+
+    before: QueueView
+    after: QueueView
+
+
+def new_request_id() -> str:
+    """A request id that nobody else has."""
+    return secrets.token_hex(16)
+
+
+def request_id_of(queue_id: str, action: str, idempotency_key: str) -> str:
+    """The request id that a key stands for, for this action on this queue."""
+    return hashlib.sha256(f"{queue_id}\n{action}\n{idempotency_key}".encode()).hexdigest()[:32]
+
+
+class Operations:
+    """Every method raises StoreUnavailable; those with a queue's id raise UnknownQueue."""
+
+    def __init__(self, source: ConfigurationSource, store: Store) -> None:
+        self._source = source
+        self._store = store
+        # Two changes of one queue's limits are checked one after the other. Grows with the configured queues only.
+        self._changing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def configured(self, queue_id: str) -> Queue:
+        """The published configuration of a queue."""
+        published = await self._source.published()
+        queue = published.config.queue(queue_id)
+        if queue is None:
+            raise UnknownQueue(queue_id, published.problem)
+        return queue
+
+    async def look(self, queues: Sequence[Queue]) -> list[QueueView]:
+        """Reads the state of these queues now."""
+        answers = await self._store.read([queue.scope for queue in queues], [_random() for _ in queues])
+        return [view(queue, answer, in_force) for queue, (answer, in_force) in zip(queues, answers, strict=True)]
+
+    async def queue(self, queue_id: str) -> QueueView:
+        """Reads the state of one queue now."""
+        return (await self.look([await self.configured(queue_id)]))[0]
+
+    async def control(self, queue_id: str, action: Action, request_id: str) -> QueueView:
+        """Pauses, resumes or resets. Raises Refused when there is no state."""
+        queue = await self.configured(queue_id)
+        answer = await self._store.run(commands.control(queue.scope, action, request_id, _random()))
+        _refuse(answer)
+        return await self.queue(queue_id)
+
+    async def start(self, queue_id: str) -> QueueView:
+        """Opens a queue that has never run. A queue that runs is left as it is."""
+        queue = await self.configured(queue_id)
+        await self._store.run(commands.configure(queue, _random(), new=True))
+        return await self.queue(queue_id)
+
+    async def admit(self, queue_id: str, count: int, request_id: str) -> Admitted:
+        """Calls the next `count` (1 to ADMIT_AT_MOST), in steps, at most those who wait and for whom there is room.
+
+        The same `request_id` calls nobody twice. Raises Refused while the queue is not open.
+        """
+        queue = await self.configured(queue_id)
+        called, stopped = 0, ""
+        while called < count:
+            step = f"{request_id}:{called}"
+            answer = await self._store.run(commands.admit(queue.scope, min(ADMIT_STEP, count - called), step, _random()))
+            if not called:
+                _refuse(answer)
+            if answer.verdict != "ok":
+                stopped = f"the queue is {answer.verdict} now"
+                break
+            if answer.number(0) == 0:
+                break
+            called += answer.number(0)
+        now = await self.queue(queue_id)
+        return Admitted(count, called, "" if called >= count else stopped or _shortfall(now), now)
+
+    async def change_limits(self, queue_id: str, changes: Mapping[str, Value], request_id: str) -> LimitsChange:
+        """Sets live limits; the same `request_id` sets them once.
+
+        Raises BadValue for a combination that means nothing, Refused when there is no state.
+        """
+        queue = await self.configured(queue_id)
+        async with self._changing[queue.id]:
+            return await self._change_limits(queue_id, changes, request_id)
+
+    async def _change_limits(self, queue_id: str, changes: Mapping[str, Value], request_id: str) -> LimitsChange:
+        before = await self.queue(queue_id)
+        if before.status == MISSING:
+            raise Refused(START_FIRST)
+        if before.config_version is not None and before.queue.config_version > before.config_version:
+            # "config" means what is published, also before any edge has passed it on.
+            await self._store.run(commands.configure(before.queue, _random()))
+            before = await self.queue(queue_id)
+        limits.after(before.limits, before.queue, changes)
+        values = limits.as_command(changes)
+        _refuse(await self._store.run(commands.set_limits(before.queue.scope, values, _random(), request_id=request_id)))
+        return LimitsChange(before, await self.queue(queue_id))
+
+
+def _refuse(answer: Answer) -> None:
+    if answer.verdict == MISSING:
+        raise Refused(START_FIRST)
+    if answer.verdict == "busy":
+        raise TooManySteps
+    if answer.verdict != "ok":
+        raise Refused(f"the queue is {answer.verdict}: nobody is called until it is open again. Resume it first.")
+
+
+def _shortfall(now: QueueView) -> str:
+    if now.waiting == 0:
+        return "nobody else waits"
+    if now.slots_left == 0:
+        what = "units are left" if now.inventory_left == 0 else "slots are free"
+        return f"no more {what}"
+    return "nobody else could be called now"
+
+
+def _random() -> str:
+    return secrets.token_hex(16)

@@ -1,0 +1,119 @@
+"""What the admin app reads from its environment, checked at the start.
+
+The names are those of the whole product; this room reads only what it uses, because it may run without the others.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from edge.core.scripts import Flavour
+
+TOKEN_MIN_CHARACTERS = 16
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class SettingsError(ValueError):
+    """A setting is missing or wrong. The text names it and says what is allowed; it never shows a secret."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The checked values. Secrets are kept out of `repr`."""
+
+    bind: str
+    port: int
+    redis_url: str
+    redis_token: str = field(repr=False)
+    redis_flavour: Flavour
+    kv_dir: Path
+    admin_dir: Path
+    api_token: str = field(default="", repr=False)
+    password_hash: str = field(default="", repr=False)
+    trusted_proxies: tuple[str, ...] = ()
+    local: bool = False
+
+
+def _port(environ: Mapping[str, str], name: str, default: str) -> int:
+    text = environ.get(name, "").strip() or default
+    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
+        raise SettingsError(f"{name}: {text!r} is not a port. Allowed: a whole number from 0 to 65535.")
+    return int(text)
+
+
+def _bind(environ: Mapping[str, str]) -> str:
+    text = environ.get("STANCHION_BIND", "").strip() or "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address("127.0.0.1" if text == "localhost" else text))
+    except ValueError:
+        raise SettingsError(f"STANCHION_BIND: {text!r} is not an address. Allowed: an IP address, or localhost.") from None
+
+
+def _redis_url(environ: Mapping[str, str]) -> str:
+    bridge = f"http://127.0.0.1:{_port(environ, 'STANCHION_REDIS_PORT', '8082')}"
+    text = environ.get("UPSTASH_REDIS_REST_URL", "").strip().rstrip("/") or bridge
+    try:
+        url = urlsplit(text)
+        fits = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0 and not url.query and not url.fragment
+    except ValueError:
+        fits = False
+    if not fits:
+        raise SettingsError("UPSTASH_REDIS_REST_URL: the value does not fit. Allowed: http(s)://host[:port].")
+    return text
+
+
+def _redis_token(environ: Mapping[str, str]) -> str:
+    token = environ.get("UPSTASH_REDIS_REST_TOKEN", "").strip()
+    if not token:
+        raise SettingsError("UPSTASH_REDIS_REST_TOKEN: it is not set. It is the bearer token of Redis over REST.")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise SettingsError("UPSTASH_REDIS_REST_TOKEN: the value does not fit. Allowed: visible ASCII characters without blanks.")
+    return token
+
+
+def _flavour(environ: Mapping[str, str], redis_url: str) -> Flavour:
+    text = environ.get("STANCHION_REDIS_FLAVOUR", "").strip()
+    if text not in ("", "redis", "upstash"):
+        raise SettingsError(f"STANCHION_REDIS_FLAVOUR: {text!r} is unknown. Allowed: redis or upstash.")
+    if text == "redis" or (not text and urlsplit(redis_url).hostname in _LOOPBACK):
+        return "redis"
+    return "upstash"
+
+
+def _networks(environ: Mapping[str, str]) -> tuple[str, ...]:
+    parts = [part.strip() for part in environ.get("STANCHION_TRUSTED_PROXIES", "").split(",") if part.strip()]
+    try:
+        return tuple(str(ipaddress.ip_network(part, strict=False)) for part in parts)
+    except ValueError as error:
+        raise SettingsError(f"STANCHION_TRUSTED_PROXIES: {error}. Allowed: networks (CIDR) separated by commas.") from None
+
+
+def _api_token(environ: Mapping[str, str]) -> str:
+    token = environ.get("STANCHION_ADMIN_TOKEN", "").strip()
+    if token and (len(token) < TOKEN_MIN_CHARACTERS or not token.isascii() or not token.isprintable()):
+        raise SettingsError(
+            f"STANCHION_ADMIN_TOKEN: the value does not fit. Allowed: {TOKEN_MIN_CHARACTERS} visible ASCII characters or more."
+        )
+    return token
+
+
+def load(environ: Mapping[str, str]) -> Settings:
+    """Reads the settings; an empty value means the default. Raises SettingsError for the first that breaks its rule."""
+    redis_url = _redis_url(environ)
+    return Settings(
+        bind=_bind(environ),
+        port=_port(environ, "STANCHION_ADMIN_PORT", "8081"),
+        redis_url=redis_url,
+        redis_token=_redis_token(environ),
+        redis_flavour=_flavour(environ, redis_url),
+        kv_dir=Path(environ.get("STANCHION_KV_DIR", "").strip() or ".stanchion/kv"),
+        admin_dir=Path(environ.get("STANCHION_ADMIN_DIR", "").strip() or ".stanchion/admin"),
+        api_token=_api_token(environ),
+        password_hash=environ.get("STANCHION_ADMIN_PASSWORD_HASH", "").strip(),
+        trusted_proxies=_networks(environ),
+        local=environ.get("STANCHION_LOCAL", "").strip() == "1",
+    )
