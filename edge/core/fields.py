@@ -8,9 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from edge.core.errors import ConfigError
+
+
+_SHOWN_AT_MOST = 80
+
+
+def _shown(value: Any) -> str:
+    """A wrong value as the message shows it, however large it is."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a list in a list in a list
+        text = f"this {type(value).__name__}"
+    return text if len(text) <= _SHOWN_AT_MOST else text[:_SHOWN_AT_MOST] + "..."
 
 
 @dataclass(frozen=True)
@@ -22,13 +35,14 @@ class Int:
     optional: bool = False
 
     def check(self, value: Any, path: str) -> int | None:
-        """The number. A boolean or a float is not one."""
+        """The number. A boolean is not one; 5.0 is the number 5, as it is in JSON Schema."""
         if value is None and self.optional:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
-            raise ConfigError(path, f"{value!r} is not allowed: a whole number from {self.low} to {self.high}"
+        is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        if isinstance(value, bool) or not is_whole or not self.low <= value <= self.high:
+            raise ConfigError(path, f"{_shown(value)} is not allowed: a whole number from {self.low} to {self.high}"
                               + (", or null for none" if self.optional else ""))  # fmt: skip
-        return value
+        return int(value)
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this value."""
@@ -42,7 +56,7 @@ class Bool:
     def check(self, value: Any, path: str) -> bool:
         """The truth value itself; 1 and "true" are not one."""
         if not isinstance(value, bool):
-            raise ConfigError(path, f"{value!r} is not allowed: true or false")
+            raise ConfigError(path, f"{_shown(value)} is not allowed: true or false")
         return value
 
     def schema(self) -> dict[str, Any]:
@@ -59,12 +73,19 @@ class Text:
     max_length: int
     optional: bool = False
 
+    def __post_init__(self) -> None:
+        assert self._matches  # compiled with the component, not at a request
+
+    @cached_property
+    def _matches(self) -> Callable[[str], object]:
+        return re.compile(self.pattern).fullmatch
+
     def check(self, value: Any, path: str) -> str | None:
         """The text."""
         if value is None and self.optional:
             return None
-        if not isinstance(value, str) or len(value) > self.max_length or not re.fullmatch(self.pattern, value):
-            raise ConfigError(path, f"{str(value)[:80]!r} is not allowed: {self.says}, at most {self.max_length} characters")
+        if not isinstance(value, str) or len(value) > self.max_length or not self._matches(value):
+            raise ConfigError(path, f"{_shown(value)} is not allowed: {self.says}, at most {self.max_length} characters")
         return value
 
     def schema(self) -> dict[str, Any]:
@@ -81,10 +102,11 @@ class Choice:
     values: tuple[Any, ...]
 
     def check(self, value: Any, path: str) -> Any:
-        """The value, one of the list and of the same type."""
-        if not any(value == allowed and type(value) is type(allowed) for allowed in self.values):
-            raise ConfigError(path, f"{value!r} is not allowed: one of {', '.join(map(str, self.values))}")
-        return value
+        """The value as the list has it: 503.0 is 503, but true is not 1."""
+        for allowed in self.values:
+            if value == allowed and isinstance(value, bool) is isinstance(allowed, bool):
+                return allowed
+        raise ConfigError(path, f"{_shown(value)} is not allowed: one of {', '.join(map(str, self.values))}")
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this value."""
@@ -107,9 +129,11 @@ class ListOf:
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
             raise ConfigError(path, f"must be a list of {self.low} to {self.high} members")
         members = tuple(self.item.check(member, f"{path}[{index}]") for index, member in enumerate(value))
+        seen: set[Any] = set()
         for index, member in enumerate(members):
-            if member in members[:index]:
+            if member in seen:
                 raise ConfigError(f"{path}[{index}]", "is in the list already")
+            seen.add(member)
         return members
 
     def schema(self) -> dict[str, Any]:
@@ -144,23 +168,28 @@ class Obj:
     fields: Sequence[Field]
     build: Callable[[Mapping[str, Any]], Any]
 
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields}
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        return {field.name: field.default for field in self.fields if not field.required}
+
     def check(self, value: Any, path: str) -> Any:
         """What `build` makes of the checked members, defaults filled in."""
         if not isinstance(value, dict):
             raise ConfigError(path, "must be an object")
-        known = {field.name for field in self.fields}
-        for name in value:
-            if name not in known:
-                raise ConfigError(f"{path}.{name}" if path else name, f"unknown key; known are {', '.join(sorted(known))}")
-        out: dict[str, Any] = {}
-        for field in self.fields:
-            where = f"{path}.{field.name}" if path else field.name
-            if field.name in value:
-                out[field.name] = field.kind.check(value[field.name], where)
-            elif field.required:
-                raise ConfigError(where, f"is missing: {field.meaning}")
-            else:
-                out[field.name] = field.default
+        out = dict(self._defaults)
+        start = f"{path}." if path else ""
+        for name, member in value.items():
+            field = self._by_name.get(name)
+            if field is None:
+                raise ConfigError(f"{start}{name}", f"unknown key; known are {', '.join(sorted(self._by_name))}")
+            out[name] = field.kind.check(member, start + name)
+        if len(out) < len(self.fields):
+            field = next(field for field in self.fields if field.name not in out)
+            raise ConfigError(start + field.name, f"is missing: {field.meaning}")
         return self.build(out)
 
     def schema(self) -> dict[str, Any]:

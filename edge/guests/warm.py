@@ -18,7 +18,11 @@ from edge.core.scripts import ALL
 from edge.core.tokens import Keyring, Pass
 from edge.guests import crossing
 
-_QUEUE = {"id": "warm", "name": "Warm", "routes": [{"path": "/w/*"}], "admit_per_minute": 6}
+_QUEUE = {
+    "id": "warm", "name": "Warm", "admit_per_minute": 6, "page": "warm", "language": "en", "countries": ["JP"],
+    "routes": [{"host": "*", "path": "/w/*", "methods": ["GET"], "ignore_case": True}], "unknown_country": "enter",
+    "bypass": ["/w/b"], "return_paths": ["/w/r"], "asset_extensions": ["css"],
+}  # fmt: skip
 _EPOCH = "warmwarmwarm"
 
 

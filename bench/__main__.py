@@ -1,0 +1,24 @@
+"""`python -m bench`: every yardstick that applies; exit code 1 when one is missed by more than noise."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import component, edge, redis_scripts
+from bench.report import Report
+
+
+def main() -> int:
+    """Measures, prints, answers the exit code."""
+    report = Report()
+    component.measure(report)
+    redis_scripts.add_to(report)
+    edge.measure(report)
+    print(report.text())
+    for what in report.missed:
+        print(f"missed: {what}", file=sys.stderr)
+    return 1 if report.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
