@@ -45,9 +45,9 @@
       if (answer.status === 404) return reload();
       if (!answer.ok) throw new Error(answer.status);
       const status = await answer.json();
-      failures = 0;
       if (retrying && status.state !== "unavailable") return reload();
       apply(status);
+      failures = 0;
     } catch {
       failures += 1;
     } finally {

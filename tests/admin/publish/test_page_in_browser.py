@@ -1,0 +1,326 @@
+"""A published page in a real browser, in front of a scripted edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.admin.publish.visitor import NOW_MS, URL, Visit, chromium, filled, status
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Open = Callable[..., Visit]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    context = browser.new_context(locale="en-GB", timezone_id="UTC")
+
+    def open_page(html: str, *answers: object, fragment: str = "") -> Visit:
+        return Visit(context.new_page(), html, *answers, fragment=fragment)
+
+    yield open_page
+    context.close()
+
+
+def waiting(state: str = "waiting", **changed: str) -> str:
+    return filled("default", "en", state, **changed)
+
+
+def test_the_numbers_change_in_place(visit: Open) -> None:
+    wait = {"low": 120, "high": 290}
+    tab = visit(waiting(), status(ahead=900, wait_s=wait, now=NOW_MS + 12_000))
+    assert tab.text("#ahead") == "1,204"
+    tab.after(12)
+    assert tab.text("#ahead") == "900"
+    assert tab.text("#wait").strip() == "Expected wait: about 2 to 5 minutes"
+    assert "12:04:43" in tab.text(".updated >> visible=true")
+    assert tab.tab.title() == "(900) In line for Spring Release"
+    assert (tab.asked, tab.loads, tab.complaints) == (1, 1, [])
+
+
+def test_polls_keep_to_the_pace_of_the_server_with_a_fifth_of_jitter(visit: Open) -> None:
+    tab = visit(waiting(poll_s="20"), status(poll_s=40))
+    tab.after(15)
+    assert tab.asked == 0
+    tab.after(10)
+    assert tab.asked == 1
+    tab.after(22)
+    assert tab.asked == 1
+    tab.after(27)
+    assert tab.asked == 2
+
+
+def test_the_bar_only_ever_fills(visit: Open) -> None:
+    tab = visit(waiting(), status(ahead=602), status(ahead=1000), status(ahead=1000, epoch="e2"))
+    tab.after(12)
+    assert tab.tab.get_attribute("#bar", "aria-valuenow") == "50"
+    tab.after(12)
+    assert tab.tab.get_attribute("#bar", "aria-valuenow") == "50"
+    tab.tab.reload()
+    tab.settle()
+    assert tab.tab.get_attribute("#bar", "aria-valuenow") == "50", "the tab remembers where it began"
+
+
+def test_one_who_is_next_reads_it_in_words(visit: Open) -> None:
+    tab = visit(waiting(), status(ahead=0, wait_s={"low": 0, "high": 30}))
+    tab.after(12)
+    assert tab.sees(".count-none")
+    assert not tab.sees("#ahead")
+    assert tab.text("#wait").strip() == "Expected wait: about a minute"
+
+
+def test_a_wait_that_nobody_knows_is_said_in_words(visit: Open) -> None:
+    tab = visit(waiting(), status(wait_s=None))
+    tab.after(12)
+    assert tab.text("#wait").strip() == "Expected wait: not known yet"
+
+
+def test_a_change_is_spoken_and_an_answer_without_one_is_not(visit: Open) -> None:
+    tab = visit(waiting(), status(), status(ahead=1100), status(ahead=1090), status(ahead=9), status("paused", ahead=9))
+    spoken = []
+    for _ in range(5):
+        tab.after(12)
+        spoken.append(tab.text("#spoken"))
+    assert spoken[0] == ""
+    assert spoken[1].startswith("People ahead of you 1,100")
+    assert spoken[2] == spoken[1], "at most once a minute while the line is long"
+    assert "9" in spoken[3]
+    assert spoken[4].startswith("The line for Spring Release is paused")
+
+
+def test_a_candidate_gets_the_position_after_a_second(visit: Open) -> None:
+    tab = visit(waiting("candidate"), status(ahead=77))
+    assert not tab.sees(".count")
+    assert tab.text("h1 >> visible=true").startswith("One moment")
+    tab.after(1.5)
+    assert tab.text("#ahead") == "77"
+    assert tab.text("h1 >> visible=true").strip() == "You are in line for Spring Release"
+    assert (tab.asked, tab.loads) == (1, 1)
+
+
+def test_blocked_cookies_are_said_in_words(visit: Open) -> None:
+    tab = visit(waiting("candidate"), *[status("candidate", poll_s=1)] * 4, status(ahead=5))
+    tab.after(2)
+    assert not tab.sees("#blocked")
+    tab.after(2)
+    assert "does not keep this site's cookie" in tab.text("#blocked")
+    assert not tab.sees("#blocked .button")
+    tab.after(4)
+    assert not tab.sees("#blocked"), "a cookie that comes back after all ends the complaint"
+    assert tab.text("#ahead") == "5"
+
+
+def test_a_page_inside_another_site_offers_a_window_of_its_own(visit: Open) -> None:
+    tab = visit(waiting("candidate"), status("candidate"))
+    tab.tab.unroute("**/*")
+    tab.tab.route("http://elsewhere.test/", lambda r: r.fulfill(body=f"<iframe src='{URL}'>", content_type="text/html"))
+    tab.tab.route("http://shop.test/**", tab._serve)
+    tab.tab.goto("http://elsewhere.test/")
+    tab.settle()
+    tab.after(5)
+    frame = tab.tab.frame_locator("iframe")
+    assert frame.locator("#blocked .button").is_visible()
+    assert frame.locator("#blocked .button").get_attribute("target") == "_top"
+    assert "inside another site" in frame.locator("#blocked").inner_text()
+
+
+def test_your_turn_changes_everything_at_once_and_lets_in(visit: Open) -> None:
+    tab = visit(waiting(), status("called", ahead=0), fragment="#seat-12")
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    before = tab.tab.evaluate(ground)
+    tab.until_asked(1)
+    assert tab.text("h1 >> visible=true") == "It is your turn"
+    assert tab.tab.evaluate("document.activeElement.id") == "enter"
+    assert tab.tab.evaluate(ground) != before
+    assert tab.tab.title() == "● It is your turn: Spring Release"
+    assert tab.loads == 1
+    tab.after(1)
+    assert tab.loads == 1
+    tab.after(1.5)
+    assert tab.loads == 2
+    assert tab.tab.url == URL + "#seat-12"
+
+
+def test_the_entry_can_be_stopped_and_taken_by_hand(visit: Open) -> None:
+    tab = visit(waiting("called"), status("called", ahead=0), fragment="#seat-12")
+    assert tab.text("#left") == "Your turn is kept for 4:52."
+    tab.tab.click("#stop")
+    tab.after(60)
+    assert tab.loads == 1
+    assert tab.sees("#stopped")
+    assert tab.text("#left") == "Your turn is kept for 3:52."
+    assert tab.tab.evaluate("document.activeElement.id") == "enter"
+    tab.tab.keyboard.press("Enter")
+    tab.settle()
+    assert tab.loads == 2
+    assert tab.tab.url == URL + "#seat-12"
+
+
+def test_a_called_page_that_comes_from_the_edge_knocks_again_when_told(visit: Open) -> None:
+    tab = visit(waiting("called", poll_s="7"), status("called", ahead=0, poll_s=7))
+    tab.after(5)
+    assert tab.loads == 1
+    tab.after(3)
+    assert tab.loads == 2
+
+
+HIDE = """hidden => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_hidden_tab_says_so_and_does_not_go_in(visit: Open) -> None:
+    tab = visit(waiting(), status("called", ahead=0))
+    tab.tab.evaluate(HIDE, True)
+    tab.after(60)
+    assert tab.tab.title().startswith("● It is your turn")
+    assert tab.loads == 1
+    tab.tab.evaluate(HIDE, False)
+    tab.after(2.5)
+    assert tab.loads == 2
+
+
+def test_a_turn_that_is_over_goes_on_to_its_own_page(visit: Open) -> None:
+    tab = visit(waiting(), status("called", ahead=0, claim_left_s=30), status("lapsed"))
+    tab.tab.evaluate(HIDE, True)
+    tab.until_asked(1)
+    assert tab.text("#left") == "Your turn is kept for 0:30."
+    tab.until_asked(2)
+    assert tab.loads == 2
+
+
+@pytest.mark.parametrize("state", ["inside", "closed", "sold_out", "ended", "lapsed", "not_open"])
+def test_a_state_with_another_page_loads_it(visit: Open, state: str) -> None:
+    tab = visit(waiting(), status(), status(state))
+    tab.after(12)
+    assert tab.loads == 1
+    tab.after(12)
+    assert tab.loads == 2
+    assert tab.tab.url == URL
+
+
+def test_a_line_that_is_gone_leads_to_the_site(visit: Open) -> None:
+    tab = visit(waiting(), 404)
+    tab.after(12)
+    assert tab.loads == 2
+
+
+def test_a_pause_and_its_end_need_no_load(visit: Open) -> None:
+    tab = visit(waiting(), status("paused"), status(ahead=1000))
+    tab.after(12)
+    assert tab.text("h1 >> visible=true").strip() == "The line for Spring Release is paused"
+    assert not tab.sees("#wait")
+    assert tab.sees("#ahead")
+    tab.after(12)
+    assert tab.text("#ahead") == "1,000"
+    assert tab.sees("#wait")
+    assert tab.loads == 1
+
+
+@pytest.mark.parametrize("trouble", ["away", 503, 429, 500, status("unavailable"), [], {"no": "state"}])
+def test_trouble_keeps_the_number_and_backs_off_to_a_minute(visit: Open, trouble: object) -> None:
+    tab = visit(waiting(), trouble)
+    tab.after(12)
+    assert tab.sees("#trouble")
+    assert tab.text("#ahead") == "1,204"
+    tab.after(600, step_s=4)
+    assert 8 <= tab.asked <= 16
+    tab.answers = [status(ahead=3)]
+    tab.after(60)
+    assert tab.text("#ahead") == "3"
+    assert not tab.sees("#trouble")
+    assert tab.loads == 1
+
+
+def test_a_tab_that_is_looked_at_again_asks_at_once_but_not_twice(visit: Open) -> None:
+    tab = visit(waiting(poll_s="60"), status(poll_s=60))
+    tab.after(10)
+    assert tab.asked == 0
+    tab.tab.evaluate(HIDE, True)
+    tab.settle()
+    assert tab.asked == 0
+    for _ in range(3):
+        tab.tab.evaluate(HIDE, False)
+        tab.settle()
+    assert tab.asked == 1
+    tab.after(3)
+    tab.tab.evaluate("window.dispatchEvent(new Event('online'))")
+    tab.settle()
+    assert tab.asked == 2
+
+
+@pytest.mark.parametrize("state", ["unavailable", "busy"])
+def test_a_page_of_trouble_tries_again_by_itself(visit: Open, state: str) -> None:
+    tab = visit(waiting(state), 503, status("unavailable"), status("candidate"))
+    tab.until_asked(2)
+    assert tab.loads == 1
+    tab.until_asked(3)
+    assert tab.loads == 2
+
+
+def test_a_page_of_trouble_without_a_status_address_loads_itself(visit: Open) -> None:
+    tab = visit(waiting("unavailable", status_url=""))
+    tab.after(12)
+    assert tab.loads == 2
+
+
+@pytest.mark.parametrize("state", ["lapsed", "form", "ended"])
+def test_a_final_page_asks_nothing_and_shows_the_way(visit: Open, state: str) -> None:
+    tab = visit(waiting(state))
+    tab.after(120)
+    assert (tab.asked, tab.loads) == (0, 1)
+    tab.tab.click("main .button")
+    tab.settle()
+    assert tab.loads == 2
+    assert tab.tab.url == URL
+
+
+def test_before_the_opening_the_registered_read_so(visit: Open) -> None:
+    tab = visit(waiting("not_open"), status("prequeue"))
+    assert "has not opened" in tab.text("h1")
+    assert "Keep this page open" in tab.text(".lead >> visible=true")
+    tab.after(12)
+    assert "by lot" in tab.text(".lead >> visible=true")
+    assert tab.loads == 1
+
+
+def test_without_a_store_of_its_own_the_tab_goes_on(visit: Open) -> None:
+    tab = visit(waiting(), status(ahead=602))
+    tab.tab.add_init_script("Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no'); } })")
+    tab.tab.reload()
+    tab.after(12)
+    assert tab.text("#ahead") == "602"
+    assert tab.tab.get_attribute("#bar", "aria-valuenow") == "50"
+
+
+def test_without_javascript_everything_is_there(browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        tab = Visit(context.new_page(), waiting(message="Sector B opens at two."))
+        assert tab.text("#ahead") == "1204"
+        assert tab.text("#wait").strip() == "Expected wait: about 8 to 12 minutes"
+        assert "12:04:31 UTC" in tab.text(".updated >> visible=true")
+        assert "kept for 10 minutes" in tab.text(".promise")
+        assert "Sector B opens at two." in tab.text(".message")
+        assert not tab.sees("#bar")
+        assert tab.tab.get_attribute("meta[http-equiv]", "content") == "15"
+        tab.tab.locator("summary").last.click()
+        tab.tab.click("form button")
+        assert tab.posts == ["http://shop.test/.stanchion/leave"]
+    finally:
+        context.close()
+
+
+def test_a_message_that_is_not_there_takes_no_room(visit: Open) -> None:
+    assert not visit(waiting()).sees(".message")
