@@ -138,19 +138,17 @@ class _Checker(HTMLParser):
             raise self._fail('a meta refresh may only stand in <noscript>, with content="{{refresh_s}}"')
 
     def _css(self, text: str) -> None:
-        line = self.getpos()[0]
-        lowered = text.lower()
-        if (at := lowered.find("@import")) >= 0:
-            raise PublishError(self._file, line + text.count("\n", 0, at), "@import loads a style from elsewhere")
-        at = lowered.find("url(")
+        css, line = _unescaped(text.lower()), self.getpos()[0]
+        for word in ("@import", "image-set("):
+            if (at := css.find(word)) >= 0:
+                raise PublishError(self._file, line + css.count("\n", 0, at), f"{word} may load something from elsewhere")
+        at = css.find("url(")
         while at >= 0:
-            target = lowered[at + 4 : at + 80].strip(" \t\n\"'")
+            target = css[at + 4 : at + 80].strip(" \t\n\"'")
             if not target.startswith(("data:image/", "data:font/", "#")):
-                where = line + text.count("\n", 0, at)
+                where = line + css.count("\n", 0, at)
                 raise PublishError(self._file, where, f"url({target.split(')')[0]}) refers to something outside of the page")
-            at = lowered.find("url(", at + 4)
-        if "\\" in text and any(word in _unescaped(lowered) for word in ("@import", "url(")) and "url(" not in lowered:
-            raise PublishError(self._file, line, "an escaped url() or @import")
+            at = css.find("url(", at + 4)
 
 
 def _unescaped(css: str) -> str:

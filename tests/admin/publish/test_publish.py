@@ -1,0 +1,218 @@
+"""From a brand's folder to checked pages, all or none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.publish import PublishError, publish, put_pages
+from admin.publish.__main__ import main
+from admin.publish.checks import REQUIRED_SLOTS
+from admin.publish.languages import direction, font_stack
+from edge.core.pages import STATES, compile_page, page_key
+
+ROOT = Path(__file__).parents[3]
+TEMPLATES = ROOT / "templates"
+SEED = ROOT / "kv-seed"
+
+
+class Shelf(dict[str, str]):
+    """The smallest store."""
+
+    def put(self, key: str, text: str) -> None:
+        self[key] = text
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(TEMPLATES, tmp_path / "templates"))
+
+
+def make(templates: Path, brand: str = "mine", files: dict[str, str] | None = None, **values: Any) -> Path:
+    """A brand folder: `values` go into brand.json beside the default's."""
+    folder = templates / "brands" / brand
+    folder.mkdir(exist_ok=True)
+    (folder / "brand.json").write_text(json.dumps({"name": "Mine", "extends": "default"} | values, indent=1))
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def refused(templates: Path, brand: str = "mine", languages: tuple[str, ...] = ("en",)) -> PublishError:
+    with pytest.raises(PublishError) as caught:
+        publish(brand, templates, languages)
+    return caught.value
+
+
+@pytest.mark.parametrize("brand", ["default", "concert"])
+def test_the_seed_is_what_a_fresh_publish_gives(brand: str) -> None:
+    fresh = publish(brand, TEMPLATES, ["en", "ja"])
+    kept = {file.relative_to(SEED).as_posix(): file.read_text("utf-8") for file in (SEED / "pages" / brand).rglob("*.html")}
+    assert kept == fresh, "run: python -m admin.publish"
+    assert fresh.keys() == {page_key(brand, language, state) for language in ("en", "ja") for state in STATES}
+
+
+def test_pages_go_into_any_store() -> None:
+    shelf = Shelf()
+    pages = publish("default", TEMPLATES, ["en"])
+    put_pages(shelf, pages)
+    assert shelf == pages
+
+
+def test_each_state_has_the_slots_that_it_needs() -> None:
+    assert REQUIRED_SLOTS.keys() == set(STATES)
+    for key, page in publish("concert", TEMPLATES, ["ja"]).items():
+        state = Path(key).stem
+        slots = compile_page(page).slots
+        assert slots >= REQUIRED_SLOTS[state]
+        assert ("refresh_s" in slots) == (state not in ("lapsed", "form", "ended"))
+
+
+def test_a_brand_inherits_and_changes_what_it_says(templates: Path) -> None:
+    make(templates, "parent", {"brand.css": "h1 { color: red; }"}, radius_px=33, texts={"en": {"leave.button": "Step out"}})
+    make(templates, "child", {"brand.css": "h1 { color: blue; }"}, extends="parent", texts={"en": {"order.label": "Why?"}})
+    page = publish("child", templates, ["en"])["pages/child/en/waiting.html"]
+    assert "--radius: 33px;" in page
+    assert "Step out" in page
+    assert "Why?" in page
+    assert page.index("color: red") < page.index("color: blue")
+    assert "Hall Nine" not in page
+
+
+def test_a_brand_may_put_a_template_of_its_own_over_the_base(templates: Path) -> None:
+    own = (
+        '{% extends "base/notice.html.jinja" %}{% block footer %}<p>{{ brand.name }} says {{ slot("message") }}</p>{% endblock %}'
+    )
+    make(templates, files={"closed.html.jinja": own}, name="A & <B>")
+    pages = publish("mine", templates, ["en"])
+    assert "<p>A &amp; &lt;B&gt; says {{message}}</p>" in pages["pages/mine/en/closed.html"]
+    assert "says" not in pages["pages/mine/en/ended.html"]
+
+
+def test_words_are_text_and_never_markup(templates: Path) -> None:
+    make(templates, texts={"en": {"waiting.title": "<b>{queue_name} & {brand}", "promise.open": "<script>{ahead}</script>"}})
+    page = publish("mine", templates, ["en"])["pages/mine/en/waiting.html"]
+    assert "<title>&lt;b&gt;{{queue_name}} &amp; Mine</title>" in page
+    assert '&lt;script&gt;<span data-v="ahead">{{ahead}}</span>&lt;/script&gt;' in page
+
+
+def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
+    pale = {"brand": "#ffe9a8", "surface": "#ffffff", "ink": "#dddddd", "brand_ink": "#ffffff"}
+    make(templates, light=pale, dark=pale | {"surface": "#000000", "ink": "#222222"})
+    page = publish("mine", templates, ["en"])["pages/mine/en/waiting.html"]
+    assert page.count("--brand: #ffe9a8;") == 2
+    assert "--ink: #dddddd" not in page
+    assert "--ink: #222222" not in page
+    assert "--brand-ink: #ffffff" not in page
+
+
+@pytest.mark.parametrize(
+    ("values", "line", "words"),
+    [
+        ({"light": {"brand": "blue", "surface": "#fff", "ink": "#000"}}, 5, "light: brand: 'blue' is no colour"),
+        ({"light": {"brand": "#00f", "surface": "#fff"}}, 4, "light is missing ['ink']"),
+        ({"light": {"brand": "#00f", "surface": "#fff", "ink": "#000", "glow": "#fff"}}, 4, "unknown keys ['glow']"),
+        ({"light": {"brand": 7, "surface": "#fff", "ink": "#000"}}, 4, "light: "),
+        ({"scheme": "grey"}, 4, "scheme 'grey': one of auto, light, dark"),
+        ({"radius_px": 99}, 4, "radius_px must be from 0 to 40"),
+        ({"radius_px": True}, 4, "radius_px must be of type int"),
+        ({"font": ["x; color: red"]}, 4, "font 'x; color: red'"),
+        ({"logo": "x"}, 4, "unknown key 'logo'"),
+        ({"texts": {"en": {"leave.button": "{oops}"}}}, 6, "'leave.button' holds {oops}"),
+        ({"texts": {"en": {"leave.button": "{ahead"}}}, 6, "'leave.button' holds {ahead"),
+        ({"texts": {"en": "none"}}, 5, "texts.en must hold texts by key"),
+        ({"extends": "nobody"}, 0, "there is no such file"),
+        ({"extends": "../default"}, 0, "is no name of a brand"),
+        ({"extends": "mine"}, 3, "in a circle"),
+    ],
+)
+def test_a_mistake_in_brand_json_is_named_with_its_line(templates: Path, values: dict[str, Any], line: int, words: str) -> None:
+    make(templates, **values)
+    error = refused(templates)
+    assert words in str(error)
+    assert (error.line, Path(error.file).name) == (line, "brand.json") or line == 0
+
+
+def test_json_that_is_none_is_named_with_its_line(templates: Path) -> None:
+    make(templates, files={"brand.json": '{"name": "x",\n "light": }'})
+    error = refused(templates)
+    assert (error.line, Path(error.file).name) == (2, "brand.json")
+    make(templates, files={"brand.json": "[]"})
+    assert "must hold one JSON object" in str(refused(templates))
+    (templates / "brands/mine/brand.json").write_bytes(b"\xff{}")
+    assert "not UTF-8" in str(refused(templates))
+
+
+def test_a_brand_needs_a_name_a_folder_and_a_language(templates: Path) -> None:
+    make(templates)
+    (templates / "brands/mine/brand.json").write_text("{}")
+    assert "the key 'name' is missing" in str(refused(templates))
+    assert "there is no such file" in str(refused(templates, "nobody"))
+    assert "there is no such file" in str(refused(templates, "default", ("xx",)))
+    assert "at least one language" in str(refused(templates, "default", ()))
+
+
+@pytest.mark.parametrize(
+    ("template", "line", "words"),
+    [
+        ("{% block main %}\n<p>{{ nobody }}</p>\n{% endblock %}", 3, "'nobody' is undefined"),
+        ("{% block main %}\n<p>{{ slot('nobody') }}</p>\n{% endblock %}", 3, "unknown slot 'nobody'"),
+        ("{% block main %}\n{% endblok %}", 3, "unknown tag 'endblok'"),
+        ("{% block main %}\n{{ source('../../brand.json') }}{% endblock %}", 3, "there is no file"),
+        ("{% block main %}\n{{ ''.__class__.__mro__ }}{% endblock %}", 3, "unsafe"),
+        ("{% block main %}\n{{ 1 / 0 }}{% endblock %}", 3, "ZeroDivisionError"),
+        ("{% block main %}\n{% include 'nobody.html' %}{% endblock %}", 3, "nobody.html"),
+        ("{% block main %}\n{{ range(999999999) | length }}{% endblock %}", 3, "Range too big"),
+    ],
+)
+def test_a_mistake_in_a_template_is_named_with_its_line(templates: Path, template: str, line: int, words: str) -> None:
+    make(templates, files={"closed.html.jinja": '{% extends "base/notice.html.jinja" %}\n' + template})
+    error = refused(templates)
+    assert words in str(error)
+    assert (Path(error.file).name, error.line) == ("closed.html.jinja", line)
+
+
+def test_a_text_that_a_template_asks_for_must_exist(templates: Path) -> None:
+    make(
+        templates,
+        files={"closed.html.jinja": '{% extends "base/notice.html.jinja" %}{% block main %}{{ t("x.y") }}{% endblock %}'},
+    )
+    assert "the text 'x.y' is missing" in str(refused(templates))
+
+
+def test_a_page_that_fails_a_check_stops_all(templates: Path) -> None:
+    make(templates, files={"brand.css": "body { background: url(https://elsewhere.example/x.png); }"})
+    error = refused(templates)
+    assert error.file.startswith("pages/mine/en/")
+    assert error.line > 10
+    assert "refers to something outside" in error.what
+
+
+def test_the_command_publishes_into_a_folder(tmp_path: Path, templates: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    to = tmp_path / "kv"
+    assert main(["concert", "--languages", "ja", "--templates", str(templates), "--to", str(to)]) == 0
+    page = (to / "pages/concert/ja/waiting.html").read_text("utf-8")
+    assert page == (SEED / "pages/concert/ja/waiting.html").read_text("utf-8")
+    make(templates, scheme="grey")
+    assert main(["concert", "mine", "--templates", str(templates), "--to", str(tmp_path / "other")]) == 1
+    assert not (tmp_path / "other").exists()
+    assert "not published: " in capsys.readouterr().err
+
+
+def test_languages() -> None:
+    assert [direction(name) for name in ("en", "ja", "ar", "he-IL", "fa", "ur-PK")] == ["ltr", "ltr", "rtl", "rtl", "rtl", "rtl"]
+    japanese = font_stack(["Arial", "serif"], "ja")
+    assert japanese.startswith('"Arial", "Hiragino Sans"')
+    assert japanese.endswith(", serif")
+    assert '"Noto Sans Arabic"' in japanese
+    assert font_stack(["-apple-system"], "zh-TW").startswith('-apple-system, "PingFang TC"')
+
+
+def test_a_language_from_right_to_left_publishes_as_such(templates: Path) -> None:
+    shutil.copy(templates / "base/texts/en.json", templates / "base/texts/ar.json")
+    page = publish("default", templates, ["ar"])["pages/default/ar/waiting.html"]
+    assert '<html lang="ar" dir="rtl"' in page

@@ -1,0 +1,173 @@
+"""Rules over all routes, taken from the app's own route table: GET changes nothing; what changes something wants credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.routing import Mount, Route
+
+from admin import console
+from admin.api import routes as api
+from edge.core import commands
+from tests.admin.conftest import API_TOKEN, Admin, Browser, sign_in
+from tests.admin.world import queue_json
+
+# What the clock alone moves, whoever looks.
+CLOCK_FIELDS = {"clock", "wall", "lease", "pump_at", "ttl_at", "units", "pruned_at", "places_at"}
+API_ROUTES = [(sorted(route.methods or ())[0], route.path) for route in api.router.routes if isinstance(route, Route)]
+API_ROUTES += [
+    (sorted(methods)[0], path)
+    for route in api.router.routes
+    if not isinstance(route, Route) and (methods := getattr(route, "methods", None)) and (path := getattr(route, "path", ""))
+]
+CONSOLE_ROUTES = [(method, route.path) for route in console.ROUTES for method in sorted(route.methods or ()) if method != "HEAD"]
+GETS = [path for method, path in API_ROUTES + CONSOLE_ROUTES if method == "GET"] + ["/healthz", "/openapi.json", "/static/console.js"]
+CHANGES = [(method, path) for method, path in API_ROUTES if method != "GET"]
+FORMS = [path for method, path in CONSOLE_ROUTES if method == "POST"]
+
+
+def fill(path: str) -> str:
+    return path.replace("{queue_id}", "sale")
+
+
+def everything(admin: Admin) -> dict[str, Any]:
+    """All of Redis but what the clock moves."""
+    client, found = admin.visitors.client, {}
+    for key in sorted(client.scan_iter("*", count=1000)):
+        match client.type(key):
+            case "hash":
+                fields = client.hgetall(key)
+                found[key] = {name: value for name, value in fields.items() if name not in CLOCK_FIELDS}  # type: ignore[union-attr]
+            case "zset":
+                found[key] = client.zrange(key, 0, -1, withscores=True)
+            case _:
+                found[key] = client.dump(key)
+    return found
+
+
+@pytest.fixture
+def quiet(admin: Admin) -> Admin:
+    """A paused queue with people in every state, where nothing moves by itself; and one without state."""
+    admin.publish(queue_json("sale", max_active=10, claim_within_s=3600, idle_s=3600), queue_json("unborn"))
+    admin.start("sale")
+    queue = admin.queues["sale"]
+    admin.visitors.join(queue, 4, wants_in=True)
+    admin.visitors.join(queue, 30, first=4)
+    admin.visitors.run(commands.control("sale", "pause", "before", "0" * 32))
+    admin.visitors.run(commands.take_snapshot("sale", "0" * 32))
+    return admin
+
+
+def test_the_tables_are_not_empty() -> None:
+    assert len(CHANGES) == 6
+    assert {"/sign-in", "/sign-out", "/queues/{queue_id}/admit"} <= set(FORMS)
+    assert {"/api/v1/queues/{queue_id}", "/queues/{queue_id}/live", "/"} <= set(GETS)
+
+
+def test_every_route_of_the_app_is_in_a_table(admin: Admin) -> None:
+    known = {path for _, path in API_ROUTES + CONSOLE_ROUTES} | {"/healthz", "/openapi.json", "/static"}
+    for route in admin.app.routes:
+        if isinstance(route, (Route, Mount)):
+            assert route.path in known
+
+
+@pytest.mark.parametrize("path", GETS)
+def test_get_changes_nothing(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        sign_in(client)
+        before = everything(quiet)
+        assert len(before) > 3
+        query = {"action": "reset", "count": "5", "rate": "7", "confirm": "sale", "do": "config", "next": "/queues/sale/reset"}
+        for queue_id in ("sale", "unborn"):
+            url = path.replace("{queue_id}", queue_id)
+            answer = client.get(url, params=query, headers={"Authorization": f"Bearer {API_TOKEN}"})
+            assert answer.status_code < 400, (url, answer.text[:300])
+    assert everything(quiet) == before
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES)
+def test_the_api_refuses_without_a_token(quiet: Admin, method: str, path: str) -> None:
+    before = everything(quiet)
+    with quiet.anyone() as client:
+        sign_in(client)
+        body = {"count": 5} if path.endswith("admit") else {"admit_per_minute": 1} if path.endswith("limits") else {}
+        assert client.request(method, fill(path), json=body).status_code == 401
+    assert everything(quiet) == before
+
+
+def sendings(browser: Browser, action: str) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """Forms that must be refused: what is wrong, the fields, the headers."""
+    good = {"csrf": browser.fields("/queues/sale/reset", "/queues/sale/reset")["csrf"], "request_id": "r1"}
+    good |= {"count": "5", "rate": "7", "max_active": "3", "confirm": "sale", "never_ran": "1", "user": "admin", "password": "x"}
+    yield "no token", {name: value for name, value in good.items() if name != "csrf"}, {}
+    yield "another token", {**good, "csrf": "A" * len(good["csrf"])}, {}
+    yield "empty token", {**good, "csrf": ""}, {}
+    yield "another site", good, {"Origin": "https://evil.example"}
+    yield "an opaque origin", good, {"Origin": "null"}
+    yield "another port", good, {"Origin": "http://127.0.0.1:1"}
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_forms_refuse_what_is_not_ours(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        sign_in(client)
+        browser = Browser(client)
+        before = everything(quiet)
+        for what, fields, headers in sendings(browser, path):
+            assert client.post(fill(path), data=fields, headers=headers).status_code == 403, what
+        assert everything(quiet) == before
+        assert client.get("/", follow_redirects=False).status_code == 200
+
+
+@pytest.mark.parametrize("path", [path for path in FORMS if path.startswith("/queues/")])
+def test_forms_refuse_the_signed_out(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        sign_in(client)
+        token = Browser(client).fields("/queues/sale/reset", "/queues/sale/reset")["csrf"]
+        client.cookies.clear()
+        before = everything(quiet)
+        fields = {"csrf": token, "count": "5", "rate": "7", "confirm": "sale", "never_ran": "1", "max_active": "3"}
+        answer = client.post(fill(path), data=fields, headers={"Authorization": f"Bearer {API_TOKEN}"})
+        assert answer.status_code == 401
+        assert "signed out" in answer.text
+    assert everything(quiet) == before
+
+
+@pytest.mark.parametrize("path", [path for method, path in CONSOLE_ROUTES if method == "GET" and path != "/sign-in"])
+def test_pages_want_a_session(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        answer = client.get(fill(path), headers={"Authorization": f"Bearer {API_TOKEN}"})
+    if path.endswith("/live"):
+        assert (answer.status_code, answer.json()) == (401, {"signed_out": True})
+    else:
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/sign-in")
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/queues/sale", "/static/console.css", "/healthz", "/openapi.json", "/nothing"])
+def test_every_answer_has_the_security_headers(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        sign_in(client)
+        answer = client.get(path)
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["cache-control"] == ("no-cache" if path.startswith("/static") else "no-store")
+
+
+@pytest.mark.parametrize("path", [path for path in GETS if path.startswith("/") and "api" not in path and "live" not in path])
+def test_pages_have_no_inline_script_or_style(quiet: Admin, path: str) -> None:
+    with quiet.anyone() as client:
+        sign_in(client)
+        html = client.get(fill(path), follow_redirects=True).text
+    if html.startswith("<!doctype html>"):
+        assert "<style" not in html
+        assert " style=" not in html
+        assert " onclick=" not in html
+        assert html.count("<script") == html.count('<script src="/static/')
