@@ -8,6 +8,7 @@ from types import TracebackType
 import httpx
 
 from host.edge import builtin
+from host.edge.connections import Connections
 from host.edge.target import Refused
 
 CONNECT_TIMEOUT_S = 5.0
@@ -18,7 +19,6 @@ ANSWER_TIMEOUT_S = 60.0
 SILENCE_TIMEOUT_S = 600.0
 POOL_TIMEOUT_S = 5.0
 MAX_CONNECTIONS = 1_000
-MAX_IDLE_CONNECTIONS = 100
 # Shorter than servers keep idle connections (5 s is a common default), so that they rarely close one under
 # a request.
 KEEPALIVE_S = 4.0
@@ -89,13 +89,8 @@ class Origin:
     """Connections to one origin, `url` being its scheme, host and port. Nothing is added to a request."""
 
     def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        limits = httpx.Limits(
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=MAX_IDLE_CONNECTIONS,
-            keepalive_expiry=KEEPALIVE_S,
-        )
         self._url = httpx.URL(url)
-        self._transport = transport or httpx.AsyncHTTPTransport(limits=limits)
+        self._transport = transport or Connections(MAX_CONNECTIONS, KEEPALIVE_S)
 
     @property
     def authority(self) -> bytes:

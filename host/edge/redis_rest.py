@@ -9,6 +9,8 @@ from typing import Literal
 
 import httpx
 
+from host.edge.connections import Connections
+
 CONNECT_TIMEOUT_S = 0.4
 MAX_CONNECTIONS = 64
 KEEPALIVE_S = 30.0
@@ -42,12 +44,7 @@ class RedisRest:
     """
 
     def __init__(self, url: str, token: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        limits = httpx.Limits(
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=MAX_CONNECTIONS,
-            keepalive_expiry=KEEPALIVE_S,
-        )
-        self._transport = transport or httpx.AsyncHTTPTransport(limits=limits)
+        self._transport = transport or Connections(MAX_CONNECTIONS, KEEPALIVE_S)
         self._url = httpx.URL(f"{url}/pipeline")
         # Exactly this content type: some bridges refuse one with a charset.
         self._headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
