@@ -27,12 +27,10 @@ from host.edge.store import DECISION_BUDGET_S, Log, Store
 
 # A decision needs one or two batches, and one more for a script that the server had forgotten.
 MAX_BATCHES = 8
-# Looking at the folder for every request would cost more than the decision; the law allows a second.
-GENERATION_KEPT_S = 0.1
 
 
 class GenerationalStore(KeyValue, Protocol):
-    """A key-value store that can tell whether anything in it has changed."""
+    """A key-value store that can tell, cheaply, whether anything in it has changed."""
 
     def generation(self) -> int: ...
 
@@ -58,8 +56,6 @@ class Decider:
         self._wanted = frozenset(name.encode("latin-1") for name in gate.wants.headers)
         self._answer_wanted = frozenset(name.encode("latin-1") for name in gate.wants.answer_headers)
         self.private_prefix = gate.wants.private_prefix.encode("latin-1")
-        self._generation = ""
-        self._generation_until_s = 0.0
 
     async def decide(self, facts: Facts) -> Forward | Respond:
         """The decision on one request. Raises GateFailed, or MessageError for what fits no message."""
@@ -102,14 +98,8 @@ class Decider:
             raise GateFailed(f"decide broke the contract: {error}") from error
 
     def _kv_generation(self) -> str:
-        now_s = time.monotonic()
-        if now_s >= self._generation_until_s:
-            try:
-                self._generation = str(self._kv.generation())
-            except (
-                Exception
-            ) as error:  # the guest hears the same from `kv.get`, and the queue says what to do
-                self._log("kv.failed", {"reason": str(error)})
-                self._generation = ""
-            self._generation_until_s = now_s + GENERATION_KEPT_S
-        return self._generation
+        try:
+            return str(self._kv.generation())
+        except Exception as error:  # the guest hears the same from `kv.get`, and the queue says what to do
+            self._log("kv.failed", {"reason": str(error)})
+            return ""

@@ -67,6 +67,8 @@ class EdgeProtocol(HttpToolsProtocol):
             self._message_ended()
         except httptools.HttpParserInvalidMethodError:
             self._refuse(built_in(501, builtin.UNKNOWN_METHOD))
+        except httptools.HttpParserInvalidURLError:
+            self._refuse(built_in(400, builtin.BAD_TARGET))
         except httptools.HttpParserError:
             self._refuse(self._refusal or built_in(400, builtin.BAD_REQUEST))
         else:

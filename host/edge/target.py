@@ -44,7 +44,7 @@ class Target:
 def read_target(method: str, sent: bytes) -> Target:
     """The target of a request. Raises Refused (400)."""
     if not _SENDABLE.match(sent):
-        raise Refused(400, builtin.BAD_TARGET_BYTES)
+        raise Refused(400, builtin.BAD_TARGET)
     if sent.startswith(b"/") or (sent == b"*" and method == "OPTIONS"):
         return Target(sent, sent)
     absolute = _ABSOLUTE.match(sent)

@@ -79,10 +79,14 @@ class RunningEdge:
         """The log lines of one kind."""
         return [line for line in self.lines if line["event"] == name]
 
-    def wait_for(self, name: str, count: int = 1) -> list[dict[str, Any]]:
-        """The log lines of one kind, as soon as there are `count` of them."""
-        wait_until(lambda: len(self.events(name)) >= count, f"{count} log lines {name}")
-        return self.events(name)
+    def wait_for_line(self, name: str, **fields: object) -> dict[str, Any]:
+        """The last log line of one kind with these fields, as soon as there is one."""
+
+        def found() -> list[dict[str, Any]]:
+            return [line for line in self.events(name) if all(line.get(key) == fields[key] for key in fields)]
+
+        wait_until(lambda: bool(found()), f"a log line {name} with {fields}")
+        return found()[-1]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Sends a signal; answers the exit code."""
