@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import http
+import socket
+import struct
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -38,6 +40,7 @@ class Exchange(RequestResponseCycle):
         self.on_gone: Callable[[], object] | None = None
         self.lingering_close: Callable[[], None] = self.transport.close
         self._bare = False
+        self._until_close = False
 
     def leave(self) -> None:
         """The visitor is gone."""
@@ -50,8 +53,13 @@ class Exchange(RequestResponseCycle):
 
     def abort(self) -> None:
         """Breaks the connection off, so that an unfinished answer cannot be taken for a whole one."""
-        if not self.transport.is_closing():
-            self.transport.abort()
+        if self.transport.is_closing():
+            return
+        if self._until_close:
+            # The end of the connection would mean the end of the body: only a reset says that it is none.
+            sock = self.transport.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
 
     async def run_asgi(self, app: Any) -> None:
         try:
@@ -93,7 +101,7 @@ class Exchange(RequestResponseCycle):
                 self.chunked_encoding = True
                 framing.append((b"transfer-encoding", b"chunked"))
             else:
-                # The end of the connection is the end of the body.
+                self._until_close = True
                 self.keep_alive = False
         if not self.keep_alive:
             framing.append((b"connection", b"close"))

@@ -87,4 +87,6 @@ class WitWorld(wit_world.WitWorld):
         script = field(request, "h.x-conclude")
         step = "answer\nh.x-seen: {context}|{answer}\n\n" if script is None else json.loads(script)
         seen = answer.replace("\n", "|")
+        if "{request}" in step:
+            step = step.replace("{request}", request.replace("\n", "|"))
         return run(step, request, "").replace("{context}", context).replace("{answer}", seen)
