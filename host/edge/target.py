@@ -15,7 +15,7 @@ from host.edge.messages import Headers
 # Visible ASCII: what h11 sends, and all that RFC 3986 allows, and more.
 _SENDABLE = re.compile(rb"[\x21-\x7e]+\Z")
 _ABSOLUTE = re.compile(rb"(?i)(https?)://([^/?#]*)(.*)\Z", re.DOTALL)
-_HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::[0-9]{0,5})?\Z")
+_HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::[0-9]{0,5}\.?)?\Z")
 
 
 class Refused(Exception):
@@ -77,5 +77,5 @@ def read_host(target: Target, headers: Headers, http_version: str) -> str:
 
 
 def is_host(value: bytes) -> bool:
-    """Whether this is a host with an optional port, as a Host header has it."""
+    """Whether this is a host with an optional port, as a Host header has it; some clients end it with a dot."""
     return bool(_HOST.match(value))
