@@ -16,7 +16,7 @@ _LOW, _HIGH = 0.8, 1.25
 _WAIT_KNOWN_UP_TO_S = 7 * 86_400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WaitRange:
     """Expected wait from `low_s` to `high_s`, seconds."""
 
@@ -47,10 +47,13 @@ def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None
 
 
 def poll_s(queue: Queue, snapshot: Snapshot, position: int, wait: WaitRange | None) -> int:
-    """Seconds until the next question: often near the head, seldom far back, always well within `settle_s`."""
+    """Seconds until the next question: often near the head, seldom far back, always well within `settle_s`.
+
+    And within the time that a turn is kept: an operator may call people from far back.
+    """
     if position <= snapshot.horizon and (wait is None or wait.low_s < 120):
         return queue.poll_s
-    farthest = max(queue.poll_s, min(POLL_FAR_S, queue.settle_s // 2))
+    farthest = max(queue.poll_s, min(POLL_FAR_S, queue.settle_s // 2, queue.claim_within_s // 2))
     return farthest if wait is None else min(farthest, max(queue.poll_s, wait.low_s // 20))
 
 

@@ -17,6 +17,7 @@ NO_STORE = (
     ("Surrogate-Control", "no-store"),
     ("X-Robots-Tag", "noindex"),
 )
+_JSON_HEADERS = (("Content-Type", "application/json"), *NO_STORE)
 FIRST_REFRESH_S = 2  # without JavaScript a candidate's cookie comes back this soon
 _MINUTE_S = 60
 
@@ -26,7 +27,7 @@ Extra = tuple[tuple[str, str], ...]
 def json_answer(status: int, value: object, why: str, extra: Extra = ()) -> Respond:
     """A JSON answer that nothing may store."""
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    return Respond(status, (("Content-Type", "application/json"), *NO_STORE, *extra), text, why)
+    return Respond(status, (*_JSON_HEADERS, *extra), text, why)
 
 
 def not_found(request: Request) -> Respond:
@@ -47,7 +48,6 @@ def _minutes(seconds: int, *, up: bool) -> str:
 def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
     queue, wait = standing.queue, standing.wait
     moment = datetime.fromtimestamp(standing.now_ms / 1000, UTC)
-    is_candidate = standing.state == "candidate"
     return {
         "queue_name": queue.name,
         "queue_id": queue.id,
@@ -58,7 +58,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "wait_low_min": _minutes(wait.low_s, up=False) if wait else "",
         "wait_high_min": _minutes(wait.high_s, up=True) if wait else "",
         "poll_s": str(standing.poll_s),
-        "refresh_s": str(FIRST_REFRESH_S if is_candidate else max(FIRST_REFRESH_S, standing.poll_s)),
+        "refresh_s": str(max(FIRST_REFRESH_S, standing.poll_s)),
         "claim_left_s": str(standing.claim_left_s),
         "retry_s": str(standing.poll_s),
         "updated_iso": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -76,19 +76,47 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
 def held(standing: Standing, request: Request, context: Context, why: str, *, status: int | None = None,
          set_cookies: tuple[str, ...] = ()) -> Respond:  # fmt: skip
     """The held answer to a request for the site: the page, or the status JSON for who prefers that. HEAD gets no body."""
-    code = standing.queue.held_status if status is None else status
+    queue = standing.queue
+    code = queue.held_status if status is None else status
     extra: Extra = (("Retry-After", str(standing.poll_s)), ("Vary", "Accept, Cookie"),
                     *(("Set-Cookie", cookie) for cookie in set_cookies))  # fmt: skip
     if wants_json(request):
         answer = json_answer(code, standing.status_text(), why, extra)
     else:
-        nonce = base64.b64encode(bytes.fromhex(request.random[40:64])).decode()
-        page = context.page(standing.queue.page, standing.queue.language, standing.page or pages.page_state(standing.state))
-        headers = (("Content-Type", "text/html; charset=utf-8"), *NO_STORE,
-                   ("Content-Security-Policy", pages.content_security_policy(nonce)),
-                   ("Content-Language", standing.queue.language), ("Referrer-Policy", "same-origin"), *extra)  # fmt: skip
+        nonce = _nonce(request)
+        page = context.page(queue.page, queue.language, standing.page or pages.page_state(standing.state))
+        headers = (*_page_headers(nonce), ("Content-Language", queue.language), *extra)
         answer = Respond(code, headers, page.fill(_values(standing, request, nonce)), why)
-    return Respond(code, answer.headers, "", why) if request.method == "HEAD" else answer
+    return _without_body(answer) if request.method == "HEAD" else answer
+
+
+def _nonce(request: Request) -> str:
+    return base64.b64encode(bytes.fromhex(request.random[40:64])).decode()
+
+
+def _page_headers(nonce: str) -> Extra:
+    return (("Content-Type", "text/html; charset=utf-8"), *NO_STORE,
+            ("Content-Security-Policy", pages.content_security_policy(nonce)), ("Referrer-Policy", "same-origin"))  # fmt: skip
+
+
+def _without_body(answer: Respond) -> Respond:
+    return Respond(answer.status, answer.headers, "", answer.why)
+
+
+def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
+    """The held answer when it is not known which queue guards what: the built-in page, or the status JSON of no queue."""
+    extra: Extra = (("Retry-After", str(retry_s)), ("Vary", "Accept"))
+    if wants_json(request):
+        unknown = dict.fromkeys(("queue", "position", "ahead", "wait_s", "epoch"))
+        answer = json_answer(503, {**unknown, "state": "unavailable", "poll_s": retry_s, "now": request.now_ms}, why, extra)
+    else:
+        nonce = _nonce(request)
+        # What was typed must not vanish behind a page that looks like an answer.
+        page = pages.builtin("unavailable" if request.method in ("GET", "HEAD", "OPTIONS") else "form")
+        values = {"state": "unavailable", "target_url": request.target, "request_id": request.request_id, "nonce": nonce,
+                  **dict.fromkeys(("poll_s", "refresh_s", "retry_s"), str(retry_s))}  # fmt: skip
+        answer = Respond(503, (*_page_headers(nonce), *extra), page.fill(values), why)
+    return _without_body(answer) if request.method == "HEAD" else answer
 
 
 def status_answer(standing: Standing, why: str, set_cookies: tuple[str, ...] = (), *, status: int = 200) -> Respond:

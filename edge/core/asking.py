@@ -48,18 +48,23 @@ def _run(name: str, calls: list[Call]) -> Generator[Batch, Reply, list[Answer]]:
     return [Answer.read(value) for value in _values(reply, len(calls))]
 
 
-def ask(call: Call, queue: Queue, request: Request) -> Generator[Batch, Reply, Answer]:
-    """The answer to one script. Begins a state that is missing. Raises StoreAway or StoreBusy."""
-    name = call.script.name
+def ask(call: Call, queue: Queue, request: Request, name: str = "") -> Generator[Batch, Reply, Answer]:
+    """The answer to one script. Begins a state that is missing. Raises StoreAway or StoreBusy.
+
+    `name`: of the batch, when one decision may run the same script twice; replies are found again by it.
+    """
+    name = name or call.script.name
     (answer,) = yield from _run(name, [call])
     if answer.verdict == "missing":
         # Redis lost the state: the configuration begins it anew, in recovery.
         offer = commands.configure(queue, script_random(request))
         answer = (yield from _run(f"begin and {name}", [offer, call]))[1]
+    if answer.verdict == "missing":
+        raise StoreBusy("the state of the queue has not begun")
     return answer
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class View:
     """What a decision sees of a queue: the snapshot, the time by the clock of Redis, and how long Redis has been away."""
 
@@ -73,26 +78,31 @@ def look(queue: Queue, request: Request, context: Context) -> Generator[Batch, R
 
     A newer configuration is offered on the way, a missing state begun. While Redis is away the last snapshot serves.
     """
+    return at_hand(queue, request, context) or (yield from _take(queue, request, context))
+
+
+def at_hand(queue: Queue, request: Request, context: Context) -> View | None:
+    """The snapshot that this node has, if it is young enough to decide by."""
     known = context.snapshots.fresh(queue.scope, request.now_ms, SNAPSHOT_MAX_AGE_MS)
-    if known is not None:
-        return View(known[0], known[0].clock_ms + known[1])
-    return (yield from _take(queue, request, context))
+    return None if known is None else View(known[0], known[0].clock_ms + known[1])
 
 
 def _take(queue: Queue, request: Request, context: Context) -> Generator[Batch, Reply, View]:
     call = commands.take_snapshot(queue.scope, script_random(request))
-    name = f"snapshot {queue.scope}"
+    name = f"snapshot:{queue.scope}"
     reply = yield Batch(name, [call], is_shared=True, max_age_ms=SNAPSHOT_MAX_AGE_MS)
     if _is_forgotten(reply):
         reply = yield Batch(f"{name} in full", [call], whole=True, is_shared=True, max_age_ms=SNAPSHOT_MAX_AGE_MS)
     away_ms = reply.away_ms if reply.failed == "away" else 0
+    is_old = bool(reply.failed)
     if reply.failed and reply.stale is not None:
         reply = reply.stale
     snapshot, age_ms = Answer.read(_values(reply, 1)[0]).snapshot, reply.age_ms
-    if not away_ms and (snapshot is None or snapshot.config_version < queue.config_version):
+    if not is_old and (snapshot is None or snapshot.config_version < queue.config_version):
         offer = commands.configure(queue, script_random(request))
         snapshot, age_ms = (yield from _run(f"offer {queue.scope}", [offer, call]))[1].snapshot, 0
     if snapshot is None:
         raise StoreBusy("the state of the queue has not begun")
-    context.snapshots.keep(queue.scope, request.now_ms - age_ms, snapshot)
+    if not is_old:
+        context.snapshots.keep(queue.scope, request.now_ms - age_ms, snapshot)
     return View(snapshot, snapshot.clock_ms + age_ms, away_ms)

@@ -7,7 +7,7 @@ they are. An answer that says nothing of caching gets `Cache-Control: private` b
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from edge.core import commands, identity
@@ -19,8 +19,11 @@ from edge.core.model import Queue
 from edge.core.tokens import Pass
 
 Headers = Sequence[tuple[str, str]]
-ANSWER_HEADERS = ("cache-control", "cdn-cache-control", "surrogate-control", "expires", "age", "x-cache", "stanchion-command")
+ANSWER_HEADERS = (
+    "cache-control", "cdn-cache-control", "surrogate-control", "expires", "age", "x-cache", "cache-status", "stanchion-command",
+)  # fmt: skip
 UNITS_AT_MOST = 10_000
+NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True)
@@ -52,46 +55,75 @@ def _directives(headers: Headers, name: str) -> dict[str, str]:
 
 
 def _is_positive(text: str) -> bool:
-    return text.isdigit() and int(text) > 0
+    """Whether this is a number above zero, as headers write it; a number of any length, and never a "²"."""
+    text = text.partition("+")[0]  # Surrogate-Control: max-age=60+30
+    return text.isascii() and text.isdigit() and bool(text.strip("0"))
 
 
-def shared_storage(method: str, headers: Headers) -> str:
+def shared_storage(method: str, status: int, headers: Headers) -> str:
     """Whether a shared cache may store the answer: "no", "unsaid" (it might, by rule of thumb), or "yes"."""
     if method not in ("GET", "HEAD"):
         return "no"
     for name in ("cdn-cache-control", "surrogate-control"):
         targeted = _directives(headers, name)
-        if any(_is_positive(targeted.get(key, "")) for key in ("max-age", "s-maxage")) and "no-store" not in targeted:
+        if "no-store" not in targeted and "private" not in targeted and _asks_for_storage(targeted):
             return "yes"
     said = _directives(headers, "cache-control")
     # `private="Set-Cookie"` and the like keep only the named fields out of the store.
     if "no-store" in said or said.get("private", "x") == "":
         return "no"
-    explicit = "public" in said or any(_is_positive(said.get(key, "")) for key in ("s-maxage", "max-age"))
-    return "yes" if explicit or (_values(headers, "expires") and "max-age" not in said and "no-cache" not in said) else "unsaid"
+    # A 304 changes the headers of an answer that was stored before, and that one may be anybody's.
+    if _asks_for_storage(said) or status == NOT_MODIFIED:
+        return "yes"
+    is_kept_until = _values(headers, "expires") and "max-age" not in said and "no-cache" not in said
+    return "yes" if is_kept_until else "unsaid"
+
+
+def _asks_for_storage(said: Mapping[str, str]) -> bool:
+    return "public" in said or any(_is_positive(said.get(key, "")) for key in ("s-maxage", "max-age"))
 
 
 def _came_from_cache(headers: Headers) -> bool:
-    return any(_is_positive(age) for age in _values(headers, "age")) or any(
-        "hit" in value.lower() for value in _values(headers, "x-cache")
-    )
+    if any(_is_positive(age.strip()) for age in _values(headers, "age")):
+        return True
+    # `HIT from proxy`, `TCP_MEM_HIT from a1`, `Hit from cloudfront`: the first word; a host's name after it says nothing.
+    words = (item.split()[0] for value in _values(headers, "x-cache") for item in value.split(",") if item.strip())
+    if any("hit" in word.lower() for word in words):
+        return True
+    # RFC 9211: `ExampleCache; hit`.
+    said = ";".join(_values(headers, "cache-status")).replace(",", ";").lower()
+    return any(part.strip() in ("hit", "hit=?1") for part in said.split(";"))
 
 
-def _command(headers: Headers) -> tuple[EndReason, int] | str | None:
-    """The origin's command, None if there is none, or in words why it is ignored."""
+@dataclass(frozen=True)
+class _Command:
+    """What the origin wants of the visit; `note`: what of it was not understood. Without a reason nothing is done."""
+
+    reason: EndReason | None
+    units: int = 0
+    note: str = ""
+
+
+def _command(headers: Headers) -> _Command:
     values = _values(headers, "stanchion-command")
     if not values:
-        return None
+        return _Command(None)
     if _came_from_cache(headers):
-        return "a command in an answer out of a cache"
+        return _Command(None, note="a command in an answer out of a cache")
     verb, _, rest = values[0].partition(";")
-    name, _, number = rest.strip().partition("=")
-    units = int(number) if name.strip() == "units" and _is_positive(number.strip()) else 1
-    if verb.strip() == "revoke":
-        return "revoked", 0
-    if verb.strip() == "complete":
-        return "completed", min(units, UNITS_AT_MOST)
-    return f"an unknown command: {verb.strip()[:40]!r}; known are revoke and complete"
+    verb = verb.strip().lower()
+    if verb == "revoke":
+        return _Command("revoked")
+    if verb != "complete":
+        return _Command(None, note=f"an unknown command: {verb[:40]!r}; known are revoke and complete")
+    name, _, number = rest.partition("=")
+    if name.strip().lower() != "units":
+        return _Command("completed", 1)
+    number = number.strip()
+    if not _is_positive(number) or len(number) > len(str(UNITS_AT_MOST)) or int(number) > UNITS_AT_MOST:
+        # The sale is over in any case; a slot kept for it would help nobody.
+        return _Command("completed", 1, f"units of {number[:40]!r}, taken for 1: a number from 1 to {UNITS_AT_MOST} is allowed")
+    return _Command("completed", int(number))
 
 
 def _who(request: Request, line: str, context: Context) -> tuple[Queue, Pass, bool, tuple[str, ...]] | None:
@@ -114,20 +146,21 @@ def conclude(request: Request, line: str, status: int, headers: Headers, context
     queue, held, fresh, set_cookies = who
     random = script_random(request)
     calls: tuple[Call, ...] = ()
-    command, note = _command(headers), ""
-    if isinstance(command, str):
-        note = command
-    elif command is not None:
-        reason, units = command
+    command = _command(headers)
+    note = command.note
+    if command.reason is not None:
+        context.granted.forget(held)
         if held.epoch:
-            calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, reason, random, units=units),)
+            calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, command.reason, random,
+                                  units=command.units),)  # fmt: skip
         set_cookies = (expire_cookie(queue, request.scheme),)
     if not set_cookies:
         return Conclusion((), calls, note)
-    storage = shared_storage(request.method, headers)
+    storage = shared_storage(request.method, status, headers)
     if storage == "yes":
         if fresh and not calls and held.epoch:
             # The pass cannot reach the visitor, so the slot is given back.
+            context.granted.forget(held)
             calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, "undelivered", random),)
         return Conclusion((), calls, note or "an answer for shared caches carries no cookie of ours")
     private = (("Cache-Control", "private"),) if storage == "unsaid" else ()

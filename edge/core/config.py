@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from edge.core.errors import ConfigError
 from edge.core.fields import Field, ListOf, Obj
-from edge.core.model import QUEUE, Queue, Route
+from edge.core.model import QUEUE, Queue
+from edge.core.rules import Rule, is_same_rule
 
 CONFIG_KEY = "config.json"  # where the store keeps it
 CONFIG_MAX_BYTES = 2_000_000
@@ -25,16 +27,24 @@ class Config:
 
     queues: tuple[Queue, ...]
 
+    @cached_property
+    def _by_id(self) -> dict[str, Queue]:
+        return {queue.id: queue for queue in self.queues}
+
     def queue(self, queue_id: str) -> Queue | None:
         """The queue with this id, or None."""
-        return next((queue for queue in self.queues if queue.id == queue_id), None)
+        return self._by_id.get(queue_id)
 
 
 CONFIG = Obj((Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),), lambda v: Config(v["queues"]))
 
-_Rule = tuple[str, Callable[[Queue], bool], str]
+def _is_within(host: str, domain: str) -> bool:
+    return f".{host.removeprefix('*.')}".endswith(f".{domain}")
+
+
+_Combination = tuple[str, Callable[[Queue], bool], str]
 # (key that the message points to, what is wrong, what to do)
-_RULES: tuple[_Rule, ...] = (
+_COMBINATIONS: tuple[_Combination, ...] = (
     ("admit_per_minute",
      lambda q: not q.manual and not q.always_queue and q.admit_per_minute is q.max_active is q.inventory is None,
      "the queue has no limit at all; set admit_per_minute, max_active or inventory, or manual or always_queue"),
@@ -55,11 +65,14 @@ _RULES: tuple[_Rule, ...] = (
     ("other_countries", lambda q: q.countries is None and q.other_countries != "refuse", "means nothing without countries"),
     ("cookie_domain", lambda q: q.cookie_domain is not None and q.same_site == "partitioned",
      "a partitioned cookie belongs to one host; leave cookie_domain out"),
+    ("cookie_domain",
+     lambda q: q.cookie_domain is not None and not all(_is_within(r.host, q.cookie_domain) for r in q.routes),
+     "every route needs a host within it, or browsers refuse the cookie and nobody keeps a place"),
 )  # fmt: skip
 
 
 def _check_queue(queue: Queue, path: str) -> None:
-    for key, is_wrong, what_to_do in _RULES:
+    for key, is_wrong, what_to_do in _COMBINATIONS:
         if is_wrong(queue):
             raise ConfigError(f"{path}.{key}", what_to_do)
 
@@ -77,21 +90,17 @@ def _countries_clash(one: Queue, other: Queue) -> str:
     return ""
 
 
-def _same_requests(one: Route, other: Route) -> bool:
-    methods_meet = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
-    return (one.host, one.path) == (other.host, other.path) and methods_meet and bool(one.methods) == bool(other.methods)
-
-
 def _check_clashes(queues: tuple[Queue, ...]) -> None:
-    seen: dict[tuple[str, str], list[tuple[int, Queue, Route]]] = {}
+    seen: dict[tuple[str, str], list[tuple[Queue, Rule]]] = {}
     for index, queue in enumerate(queues):
         for place, route in enumerate(queue.routes):
-            rivals = seen.setdefault((route.host, route.path), [])
-            for _, rival, rival_route in rivals:
-                clash = rival.id != queue.id and _same_requests(route, rival_route) and _countries_clash(rival, queue)
+            rule = Rule.of(route)
+            rivals = seen.setdefault((route.host, rule.path.lower()), [])
+            for rival, rival_rule in rivals:
+                clash = rival.id != queue.id and is_same_rule(rule, rival_rule) and _countries_clash(rival, queue)
                 if clash:
                     raise ConfigError(f"queues[{index}].routes[{place}]", f"queue {rival.id} has the same rule and {clash}")
-            rivals.append((index, queue, route))
+            rivals.append((queue, rule))
 
 
 def check_config(value: Any) -> Config:
@@ -108,10 +117,11 @@ def check_config(value: Any) -> Config:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ConfigError(twice, "this key stands twice in one object")
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ConfigError(key[:80], "this key stands twice in one object")
+        out[key] = value
     return out
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from edge.core.model import Queue
 
@@ -16,10 +17,11 @@ PLACE_MAX_AGE_S = 24 * 3600
 CANDIDATE_MAX_AGE_S = 15 * 60
 # More copies of one name than this are not looked at: each costs a signature check.
 VALUES_AT_MOST = 4
-_CACHE_ENTRIES = 2048
+# Of headers kept with what they hold; the memory of it is about three times that.
+_CACHED_CHARS = 2_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cookies:
     """What a Cookie header holds: values by name for ours, and the header for the origin without them."""
 
@@ -60,23 +62,32 @@ class CookieReader:
 
     def __init__(self) -> None:
         self._cache: dict[str, Cookies] = {}
+        self._chars = 0
 
     def read(self, header: str) -> Cookies:
         """What the header holds."""
-        found = self._cache.get(header)
-        if found is None:
+        try:
+            return self._cache[header]
+        except KeyError:
             found = parse(header)
-            if len(header) <= 2048:
-                if len(self._cache) >= _CACHE_ENTRIES:
-                    self._cache.pop(next(iter(self._cache)))
-                self._cache[header] = found
+        self._chars += len(header)
+        while self._cache and self._chars > _CACHED_CHARS:
+            oldest = next(iter(self._cache))
+            self._chars -= len(oldest)
+            del self._cache[oldest]
+        self._cache[header] = found
         return found
+
+
+@lru_cache(maxsize=4096)
+def _name(queue_id: str, scheme: str, has_domain: bool, is_candidate: bool) -> str:
+    start = "" if scheme != "https" else "__Secure-" if has_domain else "__Host-"
+    return f"{start}{PREFIX}{queue_id}{CANDIDATE_SUFFIX if is_candidate else ''}"
 
 
 def cookie_name(queue: Queue, scheme: str, *, candidate: bool = False) -> str:
     """The name that we set for this queue on this scheme."""
-    start = "" if scheme != "https" else "__Secure-" if queue.cookie_domain else "__Host-"
-    return f"{start}{PREFIX}{queue.id}{CANDIDATE_SUFFIX if candidate else ''}"
+    return _name(queue.id, scheme, queue.cookie_domain is not None, candidate)
 
 
 def set_cookie(queue: Queue, scheme: str, value: str, max_age_s: int, *, candidate: bool = False) -> str:

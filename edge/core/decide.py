@@ -9,43 +9,50 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edge.core import answers, identity, reserved, standing
-from edge.core.asking import look
+from edge.core.asking import at_hand, look
 from edge.core.conclude import write_context
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor
 from edge.core.messages import Context, Deciding, Forward, Request, Respond
 from edge.core.model import Queue
-from edge.core.routing import Match, any_matches, normalise_host
-from edge.core.stand import Outcome, Step
+from edge.core.routing import Match
+from edge.core.spelling import normalise_host
+from edge.core.stand import AWAY_AFTER_MS, Outcome, Step, needs_nothing
 from edge.core.standing import Standing
 
 _READS = ("GET", "HEAD", "OPTIONS")
+_ONLY_LOOKS = ("HEAD", "OPTIONS")
+_TURNED = {"exempt": "asset or bypass", "pass": "country passes"}
 
 
 def decide(request: Request, context: Context) -> Deciding:
     """Decides one request. Raises nothing on purpose: trouble with Redis is an answer."""
-    if request.target.startswith(reserved.PREFIX):
+    if reserved.is_reserved(request.target):
         return (yield from reserved.answer(request, context))
     match = context.router.match(request.host, request.target, request.method)
     if match is None:
         return _pass_by(request, context, "no rule")
+    if match.is_all_exempt:
+        return _pass_by(request, context, "asset or bypass")
     if _is_preflight(request):
         return _pass_by(request, context, "preflight")
-    if all(match.is_exempt(queue, request.method) for group in match.groups for queue in group):
-        return _pass_by(request, context, "asset or bypass")
-    choice = identity.choose(match, request, context)
-    if choice == "pass":
-        return _pass_by(request, context, "country passes")
-    if isinstance(choice, str):
-        return _refused(match.groups[0][0], request, context)
-    if match.is_exempt(choice.queue, request.method):
-        return _pass_by(request, context, "asset or bypass")
-    if _is_return(choice.queue, match, request):
+    if _is_return(match, request):
         return _pass_by(request, context, "return from another site")
-    if request.method == "HEAD" or _is_prefetch(request):
-        return (yield from _look_only(choice, request, context))
-    outcome = yield from Step(choice, request, context, wants_in=True).take()
-    return _decision(choice, outcome, request, context)
+    visitor = identity.choose(match, request, context)
+    if isinstance(visitor, str):
+        if visitor == "refuse":
+            return _refused(match, request, context)
+        return _pass_by(request, context, _TURNED[visitor])
+    if visitor.admission is not None and not visitor.is_behind:
+        view = at_hand(visitor.queue, request, context)
+        if view is not None and needs_nothing(visitor.admission, view.snapshot, view.now_ms):
+            return _forward(visitor, Outcome("pass", visitor.admission), match, request, context)
+    if request.method in _ONLY_LOOKS or _is_prefetch(request):
+        return (yield from _look_only(visitor, match, request, context))
+    outcome = yield from Step(visitor, request, context, wants_in=True).take()
+    if outcome.admission is not None:
+        return _forward(visitor, outcome, match, request, context)
+    return _held(visitor.queue, outcome, match, request, context)
 
 
 def _pass_by(request: Request, context: Context, why: str) -> Forward:
@@ -53,10 +60,11 @@ def _pass_by(request: Request, context: Context, why: str) -> Forward:
     return Forward(why, cookie=jar.others if jar.had_ours else None)
 
 
-def _refused(queue: Queue, request: Request, context: Context) -> Respond:
+def _refused(match: Match, request: Request, context: Context) -> Respond:
     """No queue of this rule takes visitors from there: closed to them, and never a way round the gate."""
-    closed = Standing(queue, "closed", context.now_ms(request), poll_s=60)
-    return answers.held(closed, request, context, "country not taken")
+    queue = match.groups[0][0]
+    closed = Standing(queue, "closed", context.now_ms(request, queue.scope), poll_s=reserved.CLOSED_POLL_S)
+    return _held(queue, Outcome(f"country {request.country or 'unknown'} not taken", standing=closed), match, request, context)
 
 
 def _is_preflight(request: Request) -> bool:
@@ -65,60 +73,71 @@ def _is_preflight(request: Request) -> bool:
 
 
 def _is_prefetch(request: Request) -> bool:
-    return any("prefetch" in request.header(name).lower() for name in ("sec-purpose", "purpose", "x-moz"))
+    headers = request.headers
+    return any(name in headers and "prefetch" in headers[name].lower() for name in ("sec-purpose", "purpose", "x-moz"))
 
 
-def _is_return(queue: Queue, match: Match, request: Request) -> bool:
-    """A form posted at the top level from another site to a path that expects it: a payment coming back."""
-    if request.method != "POST" or not any_matches(queue.return_paths, match.paths):
+def _is_return(match: Match, request: Request) -> bool:
+    """A form posted at the top level from another site to a path that expects it: a payment coming back.
+
+    Such a request carries no cookie of ours (SameSite), so any queue of the rule may be the visitor's.
+    """
+    if request.method != "POST" or not match.returns:
+        return False
+    if not all(any(queue.id in match.returns for queue in group) for group in match.groups):
         return False
     site = request.header("sec-fetch-site")
     if site:
-        return site == "cross-site" and request.header("sec-fetch-mode") in ("", "navigate")
+        is_top = request.header("sec-fetch-mode") in ("", "navigate") and request.header("sec-fetch-dest") in ("", "document")
+        return site == "cross-site" and is_top
     origin = request.header("origin")
     return bool(origin) and normalise_host(origin.partition("://")[2]) != normalise_host(request.host)
 
 
-def _look_only(visitor: Visitor, request: Request, context: Context) -> Deciding:
-    """HEAD and prefetches see the door but never join or claim."""
-    now_ms = context.now_ms(request)
+def _look_only(visitor: Visitor, match: Match, request: Request, context: Context) -> Deciding:
+    """HEAD and prefetches see the door but never join or claim. A pass that only Redis can judge is renewed."""
+    if visitor.admission is not None:
+        outcome = yield from Step(visitor, request, context, wants_in=False).take()
+        if outcome.admission is not None:
+            return _forward(visitor, outcome, match, request, context)
+    queue, place = visitor.queue, visitor.place
     try:
-        view = yield from look(visitor.queue, request, context)
-        held_pass = visitor.admission
-        ended = held_pass is not None and held_pass.epoch == view.snapshot.epoch and held_pass.position in view.snapshot.ended
-        if held_pass is not None and not ended:
-            return _forward(visitor, Outcome("inside", held_pass), request, context)
-        if view.snapshot.queueing == 0:
-            return _pass_by(request, context, "nobody has to queue; not joined")
-        where = standing.candidate(visitor.queue, view.now_ms)
-        if visitor.place is not None and visitor.place.epoch == view.snapshot.epoch:
-            where = standing.in_line(visitor.queue, view.snapshot, visitor.place.position, view.now_ms)
-    except (StoreAway, StoreBusy):
-        if visitor.admission is not None:
-            return _forward(visitor, Outcome("inside; the store does not answer", visitor.admission), request, context)
-        where = standing.unavailable(visitor.queue, now_ms)
-    return answers.held(where, request, context, "looked at only")
+        view = yield from look(queue, request, context)
+        if view.away_ms >= AWAY_AFTER_MS:
+            raise StoreAway(view.away_ms)
+    except (StoreAway, StoreBusy) as error:
+        where = standing.unavailable(queue, context.now_ms(request, queue.scope))
+        return _held(queue, Outcome(str(error), standing=where), match, request, context)
+    if view.snapshot.queueing == 0:
+        return _pass_by(request, context, f"nobody has to queue; not joined; {_rule(match, queue)}")
+    where = standing.candidate(queue, view.now_ms)
+    if place is not None and place.epoch == view.snapshot.epoch:
+        where = standing.in_line(queue, view.snapshot, place.position, view.now_ms)
+    return _held(queue, Outcome("looked at only", standing=where), match, request, context)
 
 
-def _decision(visitor: Visitor, outcome: Outcome, request: Request, context: Context) -> Forward | Respond:
-    if outcome.admission is not None:
-        return _forward(visitor, outcome, request, context)
+def _rule(match: Match, queue: Queue) -> str:
+    return f"rule {match.rules.get(queue.id, '')} of {queue.id}"
+
+
+def _held(queue: Queue, outcome: Outcome, match: Match, request: Request, context: Context) -> Respond:
     assert outcome.standing is not None
     where, status = outcome.standing, 429 if outcome.is_refused else None
     if where.state == "unavailable":
         status = 503
     elif outcome.is_refused and where.state == "candidate":
-        where = where.on_page("busy")
+        where = replace(where, page="busy")
     if request.method not in _READS:
         # What was typed must not vanish behind a page that looks like an answer.
         where, status = replace(where, page="form"), status or 503
-    return answers.held(where, request, context, outcome.why, status=status, set_cookies=outcome.set_cookies)
+    why = f"{outcome.why}; {_rule(match, queue)}"
+    return answers.held(where, request, context, why, status=status, set_cookies=outcome.set_cookies)
 
 
-def _forward(visitor: Visitor, outcome: Outcome, request: Request, context: Context) -> Forward:
-    held = outcome.admission
+def _forward(visitor: Visitor, outcome: Outcome, match: Match, request: Request, context: Context) -> Forward:
+    held, queue, jar = outcome.admission, visitor.queue, visitor.jar
     assert held is not None
-    proof = context.origin_passes.get(visitor.queue.id, held.visitor, context.now_ms(request))
-    jar = visitor.jar
-    note = write_context(visitor.queue, held, outcome.set_cookies, fresh=outcome.fresh) if outcome.set_cookies else ""
-    return Forward(outcome.why, visitor.queue.id, jar.others if jar.had_ours else None, proof, note)
+    proof = context.origin_passes.get(queue.id, held.visitor, request.now_ms)
+    note = write_context(queue, held, outcome.set_cookies, fresh=outcome.fresh) if outcome.set_cookies else ""
+    why = f"{outcome.why} {held.position}; rule {match.rules[queue.id]} of {queue.id}"
+    return Forward(why, queue.id, jar.others if jar.had_ours else None, proof, note)

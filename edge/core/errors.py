@@ -2,7 +2,7 @@
 
 CoreError
   ConfigError    a configuration that cannot be used; `.path` is the place in it
-  TokenError     a token that is not ours, not for this queue, or not any more (TokenExpired)
+  TokenError     a token that is not ours, or not for this queue
   StoreAway      no connection to Redis; `.away_ms` tells for how long
   StoreBusy      Redis is there but slow or refusing: overload, not absence
 """
@@ -25,14 +25,6 @@ class ConfigError(CoreError):
 
 class TokenError(CoreError):
     """A cookie value that proves nothing: unknown key, wrong signature, another queue, another kind, or mangled."""
-
-
-class TokenExpired(TokenError):
-    """A token that was ours and is over; `token` is what it said."""
-
-    def __init__(self, token: object) -> None:
-        super().__init__("over")
-        self.token = token
 
 
 class StoreAway(CoreError):

@@ -13,7 +13,6 @@ from typing import Any
 
 from edge.core.errors import ConfigError
 
-
 _SHOWN_AT_MOST = 80
 
 
@@ -74,7 +73,7 @@ class Text:
     optional: bool = False
 
     def __post_init__(self) -> None:
-        assert self._matches  # compiled with the component, not at a request
+        _ = self._matches  # compiled with the component, not at a request
 
     @cached_property
     def _matches(self) -> Callable[[str], object]:
@@ -185,7 +184,7 @@ class Obj:
         for name, member in value.items():
             field = self._by_name.get(name)
             if field is None:
-                raise ConfigError(f"{start}{name}", f"unknown key; known are {', '.join(sorted(self._by_name))}")
+                raise ConfigError(f"{start}{name[:_SHOWN_AT_MOST]}", f"unknown key; known are {', '.join(sorted(self._by_name))}")
             out[name] = field.kind.check(member, start + name)
         if len(out) < len(self.fields):
             field = next(field for field in self.fields if field.name not in out)

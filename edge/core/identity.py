@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from edge.core import cookies, tokens
 from edge.core.commands import Answer
 from edge.core.cookies import CANDIDATE_MAX_AGE_S, PLACE_MAX_AGE_S, Cookies
-from edge.core.errors import TokenError, TokenExpired
+from edge.core.errors import StoreBusy, TokenError
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
-from edge.core.routing import Match, choose_by_country
+from edge.core.routing import Group, Match, choose_by_country
 from edge.core.tokens import Candidate, Pass, Place
 
 STORE_ERROR_PASS_MS = 120_000
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Visitor:
     """A request's tokens for one queue. At most one of them decides: pass, then place, then candidate.
 
-    `dead`: there was a cookie of ours for this queue that proves nothing; it is to be taken away.
+    `is_behind`: the pass is newer than the cookie, which is to be set again.
+    `dead`, `dead_candidate`: there was a cookie of ours for this queue that proves nothing; it is to be taken away.
     """
 
     queue: Queue
@@ -29,7 +31,9 @@ class Visitor:
     admission: Pass | None = None
     place: Place | None = None
     candidate: Candidate | None = None
+    is_behind: bool = False
     dead: bool = False
+    dead_candidate: bool = False
 
     @property
     def rank(self) -> int:
@@ -39,65 +43,93 @@ class Visitor:
 
 def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies) -> Visitor:
     """The best valid tokens for `queue`; of several places the newest, so that an old copy loses nobody's place."""
-    admission: Pass | None = None
-    place: Place | None = None
-    candidate: Candidate | None = None
-    now_ms = context.now_ms(request)
+    visitor = Visitor(queue, jar)
+    now_ms = context.now_ms(request, queue.scope)
     values = jar.values(cookies.cookie_name(queue, request.scheme))
     for value in values:
         try:
-            found = context.tokens.read("pass", value, queue.id, now_ms)
-            if isinstance(found, Pass) and (admission is None or found.expires_ms > admission.expires_ms):
-                admission = found
-            continue
-        except TokenExpired as over:
-            place = _place_behind(over.token, now_ms) or place
-            continue
+            token = context.tokens.read(value, queue.id)
         except TokenError:
-            pass
-        try:
-            other = context.tokens.read("place", value, queue.id, now_ms)
-            if isinstance(other, Place) and (place is None or other.expires_ms > place.expires_ms):
-                place = other
-        except TokenError:
-            pass
-    dead = bool(values) and admission is None and place is None
-    if admission is None and place is None:
-        for value in jar.values(cookies.cookie_name(queue, request.scheme, candidate=True)):
+            continue
+        if isinstance(token, Candidate):
+            continue
+        held = token if isinstance(token, Pass) else None
+        known = context.granted.of(token)
+        if known is not None and (held is None or known.expires_ms > held.expires_ms):
+            held = known
+        place = token if isinstance(token, Place) else _place_behind(token)
+        if held is not None and held.expires_ms > now_ms and _newer(visitor.admission, held) is held:
+            visitor.admission, visitor.is_behind = held, held is not token
+        if place is not None and place.expires_ms > now_ms:
+            visitor.place = _newer(visitor.place, place)
+    visitor.dead = bool(values) and visitor.admission is None and visitor.place is None
+    _read_candidate(visitor, request, context, now_ms)
+    return visitor
+
+
+def _read_candidate(visitor: Visitor, request: Request, context: Context, now_ms: int) -> None:
+    values = visitor.jar.values(cookies.cookie_name(visitor.queue, request.scheme, candidate=True))
+    if not values:
+        return
+    if visitor.admission is None and visitor.place is None:
+        for value in values:
             try:
-                hopeful = context.tokens.read("candidate", value, queue.id, now_ms)
-                if isinstance(hopeful, Candidate):
-                    candidate = hopeful
+                token = context.tokens.read(value, visitor.queue.id)
             except TokenError:
                 continue
-    return Visitor(queue, jar, admission, place, candidate, dead)
+            if isinstance(token, Candidate) and token.expires_ms > now_ms:
+                visitor.candidate = _newer(visitor.candidate, token)
+    visitor.dead_candidate = visitor.candidate is None
 
 
-def _place_behind(token: object, now_ms: int) -> Place | None:
-    """The place that a marked pass stood in for, once that is over; None for any other token."""
-    if not isinstance(token, Pass) or not token.marked or token.position == 0:
+_Token = TypeVar("_Token", Pass, Place, Candidate)
+
+
+def _newer(one: _Token | None, other: _Token) -> _Token:
+    return other if one is None or other.expires_ms > one.expires_ms else one
+
+
+def _place_behind(held: Pass) -> Place | None:
+    """The place that a marked pass stands in for; None for any other pass."""
+    if not held.marked or held.position == 0:
         return None
-    expires_ms = token.expires_ms + PLACE_MAX_AGE_S * 1000
-    return Place(token.queue, token.epoch, token.visitor, token.position, 0, expires_ms) if expires_ms > now_ms else None
+    return Place(held.queue, held.epoch, held.visitor, held.position, 0, held.expires_ms + PLACE_MAX_AGE_S * 1000)
 
 
-def choose(match: Match, request: Request, context: Context) -> Visitor | str:
-    """The visitor as the deciding queue sees it, or "pass" or "refuse" by country.
+Turned = Literal["exempt", "pass", "refuse"]
 
-    The most specific rule comes first; within a rule a valid token decides, and only without one the country does.
+
+def choose(match: Match, request: Request, context: Context) -> Visitor | Turned:
+    """The visitor as the deciding queue sees it, or how the rules turn the request: exempt, "pass" or "refuse" by country.
+
+    Within a rule a valid token decides, and only without one the country does. Where the spellings of the path lead to several
+    rules, the first queue that does not know the visitor as inside decides.
     """
     jar = context.cookies.read(request.header("cookie"))
+    inside: Visitor | None = None
+    turned: Turned = "exempt"
     for group in match.groups:
-        visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.had_ours else []
-        best = max(visitors, key=lambda visitor: visitor.rank, default=None)
-        if best is not None and best.rank > 0:
-            return best
-        choice = choose_by_country(Match((group,), match.paths), request.country)
-        if isinstance(choice, Queue):
-            return next((v for v in visitors if v.queue is choice), Visitor(choice, jar))
-        if choice == "pass":
-            return choice
-    return "refuse"
+        found = _choose_within(group, request, context, jar)
+        if found == "refuse":
+            return "refuse"
+        if found == "pass":
+            turned = "pass"
+        elif found.queue.id not in match.exempt:
+            if found.admission is None:
+                return found
+            inside = inside or found
+    return inside or turned
+
+
+def _choose_within(group: Group, request: Request, context: Context, jar: Cookies) -> Visitor | Literal["pass", "refuse"]:
+    visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.had_ours else []
+    best = max(visitors, key=lambda visitor: visitor.rank, default=None)
+    if best is not None and best.rank > 0:
+        return best
+    choice = choose_by_country(group, request.country)
+    if not isinstance(choice, Queue):
+        return choice
+    return next((visitor for visitor in visitors if visitor.queue is choice), None) or Visitor(choice, jar)
 
 
 def new_visitor(request: Request) -> str:
@@ -107,7 +139,7 @@ def new_visitor(request: Request) -> str:
 
 def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: str = "") -> str:
     """The Set-Cookie header of a candidate."""
-    expires_ms = context.now_ms(request) + CANDIDATE_MAX_AGE_S * 1000
+    expires_ms = context.now_ms(request, queue.scope) + CANDIDATE_MAX_AGE_S * 1000
     text = tokens.write_candidate(context.ring, Candidate(queue.id, visitor or new_visitor(request), expires_ms))
     return cookies.set_cookie(queue, request.scheme, text, CANDIDATE_MAX_AGE_S, candidate=True)
 
@@ -124,14 +156,15 @@ def place_cookie_of(queue: Queue, request: Request, context: Context, place: Pla
 
 
 def pass_from(answer: Answer, queue: Queue, visitor: str) -> Pass:
-    """The pass that an answer with the verdict `inside` grants."""
-    assert answer.snapshot is not None
+    """The pass that an answer with the verdict `inside` grants. Raises StoreBusy when the answer is not whole."""
+    if answer.snapshot is None:
+        raise StoreBusy("the store let someone in and did not say where")
     return Pass(queue.id, answer.snapshot.epoch, visitor, answer.number(0), answer.number(2), answer.number(1))
 
 
 def store_error_pass(queue: Queue, request: Request, context: Context, place: Place | None) -> Pass:
     """A marked pass for someone let in while Redis is away; it remembers the place, which is worth more than two minutes."""
-    expires_ms = context.now_ms(request) + STORE_ERROR_PASS_MS
+    expires_ms = context.now_ms(request, queue.scope) + STORE_ERROR_PASS_MS
     if place is None:
         return Pass(queue.id, "", new_visitor(request), 0, expires_ms, expires_ms, marked=True)
     return Pass(queue.id, place.epoch, place.visitor, place.position, expires_ms, expires_ms, marked=True)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from edge.core.commands import Call
 from edge.core.config import Config
 from edge.core.cookies import CookieReader
-from edge.core.node import NodeCounters
+from edge.core.node import Granted, NodeCounters
 from edge.core.pages import Page
 from edge.core.routing import Router
 from edge.core.scripts import Flavour
@@ -17,7 +17,7 @@ from edge.core.snapshot import Snapshot
 from edge.core.tokens import Keyring, OriginPasses, TokenReader
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Request:
     """One request. `target` as it was sent; `headers` by lower-case name; `random`: 64 hex digits, fresh for each request."""
 
@@ -37,7 +37,7 @@ class Request:
         return self.headers.get(name, "")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Batch:
     """Calls to send together. `name` is unique within one decision; `whole`: send the scripts' text, not their names.
 
@@ -55,7 +55,7 @@ class Batch:
         return [call.eval(flavour) if self.whole else call.evalsha(flavour) for call in self.calls]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Reply:
     """What became of a batch: results, each a value or an error text, or the reason why there are none."""
 
@@ -66,9 +66,12 @@ class Reply:
     stale: Reply | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Forward:
-    """The request goes to the origin. `cookie`: the Cookie header without ours, None if it is unchanged."""
+    """The request goes to the origin. `cookie`: the Cookie header without ours, None if it is unchanged.
+
+    `why` names what decided: the rule, and the token or the state of the queue.
+    """
 
     why: str
     queue_id: str = ""
@@ -77,7 +80,7 @@ class Forward:
     context: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Respond:
     """The gate answers itself. Headers in order; a name may repeat."""
 
@@ -93,23 +96,40 @@ Deciding: TypeAlias = Generator[Batch, Reply, Decision]
 
 
 class Snapshots:
-    """The last snapshot of each scope that this node has read, with the time (Unix ms, node clock) for which it held."""
+    """The last snapshot of each scope that this node has read, with the time (Unix ms, node clock) for which it held.
+
+    As many as there are scopes in the configuration.
+    """
+
+    # A newer snapshot than the request is as good as one of its very moment; more than this means that the clock was set back.
+    _NEWER_AT_MOST_MS = 1000
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, Snapshot]] = {}
-        self.offset_ms = 0  # what to add to this node's clock to have that of Redis
 
     def fresh(self, scope: str, now_ms: int, max_age_ms: int) -> tuple[Snapshot, int] | None:
         """The snapshot and its age, if it is not older than `max_age_ms`."""
         known = self._known.get(scope)
-        if known is None or not 0 <= now_ms - known[0] <= max_age_ms:
+        if known is None:
             return None
-        return known[1], now_ms - known[0]
+        age_ms = now_ms - known[0]
+        if age_ms > max_age_ms or age_ms < -self._NEWER_AT_MOST_MS:
+            return None
+        return known[1], max(0, age_ms)
+
+    def last(self, scope: str, epoch: str) -> Snapshot | None:
+        """The last snapshot, however old, if it is of this epoch."""
+        known = self._known.get(scope)
+        return known[1] if known is not None and known[1].epoch == epoch else None
+
+    def offset_ms(self, scope: str) -> int:
+        """What to add to this node's clock to have the one of the scripts, which is a scope's own."""
+        known = self._known.get(scope)
+        return known[1].clock_ms - known[0] if known is not None else 0
 
     def keep(self, scope: str, taken_ms: int, snapshot: Snapshot) -> None:
-        """Remembers a snapshot. As many as there are scopes in the configuration."""
+        """Remembers a snapshot."""
         self._known[scope] = (taken_ms, snapshot)
-        self.offset_ms = snapshot.clock_ms - taken_ms
 
 
 @dataclass
@@ -126,10 +146,11 @@ class Context:
     snapshots: Snapshots
     origin_passes: OriginPasses
     flavour: Flavour = "redis"
+    granted: Granted = field(default_factory=Granted)
 
-    def now_ms(self, request: Request) -> int:
-        """The time of a request by the clock of Redis, as far as this node has seen it (law 1)."""
-        return request.now_ms + self.snapshots.offset_ms
+    def now_ms(self, request: Request, scope: str) -> int:
+        """The time of a request by the clock of a scope's scripts, as far as this node has seen it (law 1)."""
+        return request.now_ms + self.snapshots.offset_ms(scope)
 
     @staticmethod
     def make(config: Config, ring: Keyring, page: Callable[[str, str, str], Page], node: NodeCounters,

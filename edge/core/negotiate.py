@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _DEFAULT = 1.0
+_REMEMBERED_MAX = 256  # characters; browsers send about a hundred
 
 
 def _quality(parameters: list[str]) -> float:
@@ -16,8 +19,11 @@ def _quality(parameters: list[str]) -> float:
     return _DEFAULT
 
 
-def quality_of(accept: str, media_type: str) -> float:
-    """The quality that an Accept header gives to `media_type`, by the most specific range; 0 if it is not accepted."""
+def _accepted(accept: str, media_type: str) -> tuple[float, int]:
+    """The quality that an Accept header gives to `media_type`, and how specific the range is that gives it.
+
+    2: named; 1: by its kind; 0: by */*; -1: not accepted at all.
+    """
     kind = media_type.partition("/")[0]
     best: tuple[int, float] = (-1, 0.0)
     for item in accept.split(","):
@@ -26,9 +32,21 @@ def quality_of(accept: str, media_type: str) -> float:
         specificity = {media_type: 2, f"{kind}/*": 1, "*/*": 0}.get(media_range)
         if specificity is not None and specificity > best[0]:
             best = (specificity, _quality(parameters))
-    return best[1]
+    return best[1], best[0]
 
 
 def prefers_json(accept: str) -> bool:
-    """Whether JSON is accepted more than HTML. A tie, and a missing header, mean HTML."""
-    return bool(accept) and quality_of(accept, "application/json") > quality_of(accept, "text/html")
+    """Whether JSON is accepted more than HTML.
+
+    With equal quality the one that is named wins over the one that falls under a range (`application/json, */*` is a
+    script's); a tie beyond that, and a missing header, mean HTML.
+    """
+    return _remembered(accept) if len(accept) <= _REMEMBERED_MAX else _prefers_json(accept)
+
+
+def _prefers_json(accept: str) -> bool:
+    json, html = _accepted(accept, "application/json"), _accepted(accept, "text/html")
+    return json[0] > 0 and json > html
+
+
+_remembered = lru_cache(maxsize=256)(_prefers_json)

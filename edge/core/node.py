@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from ipaddress import IPv4Address, ip_address
 
+from edge.core.tokens import Pass, Place
+
 _NETWORKS_AT_MOST = 20_000
+_TICKETS_AT_MOST = 4096
+_PASSES_AT_MOST = 4096
 _MINUTE_MS = 60_000
 
 
@@ -21,38 +26,97 @@ def network_of(address: str) -> str:
     return parsed.exploded[:14]
 
 
+class Granted:
+    """Passes that this node has granted or renewed lately, bounded.
+
+    A cookie may not have arrived: the origin's answer was one for shared caches, or the browser has ten requests under way.
+    Then the visit is known all the same, and Redis is not asked again for what it has just said.
+    """
+
+    def __init__(self) -> None:
+        self._passes: dict[tuple[str, str, str], Pass] = {}
+
+    def remember(self, held: Pass) -> None:
+        """Keeps a pass that Redis has just granted."""
+        if len(self._passes) >= _PASSES_AT_MOST:
+            del self._passes[next(iter(self._passes))]
+        self._passes[held.queue, held.epoch, held.visitor] = held
+
+    def of(self, token: Pass | Place) -> Pass | None:
+        """The pass of the visit that a token belongs to, if this node knows one."""
+        return self._passes.get((token.queue, token.epoch, token.visitor))
+
+    def forget(self, held: Pass) -> None:
+        """The visit is over."""
+        self._passes.pop((held.queue, held.epoch, held.visitor), None)
+
+
 class NodeCounters:
     """Counts of one node. All times in Unix ms, given by the caller."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, str], tuple[int, int]] = {}
-        self._admissions: dict[str, tuple[float, int]] = {}
+        # (begin of the window, count of the window before, count of this one)
+        self._places: dict[tuple[str, str], tuple[int, int, int]] = {}
+        self._tickets: dict[str, None] = {}
+        self._admissions: dict[str, deque[int]] = {}
+        self._holds: dict[str, int] = {}
         self.refused_places = 0
         self.store_error_admissions = 0
 
-    def may_place(self, queue_id: str, network: str, limit_per_minute: int, now_ms: int) -> bool:
-        """Whether this network may get another place in this minute."""
-        since_ms, count = self._places.get((queue_id, network), (now_ms, 0))
-        allowed = now_ms - since_ms >= _MINUTE_MS or count < limit_per_minute
-        self.refused_places += not allowed
-        return allowed
+    def take_place(self, queue_id: str, network: str, limit_per_minute: int, now_ms: int, ticket: str) -> bool:
+        """Whether this network may get another place. A repeated `ticket` is the same place, asked for again."""
+        if ticket in self._tickets:
+            return True
+        since_ms, before, count = self._window(queue_id, network, now_ms)
+        left = 1 - (now_ms - since_ms) / _MINUTE_MS  # how much of the window before lies within the last minute
+        if before * left + count >= limit_per_minute:
+            self.refused_places += 1
+            return False
+        self._keep(queue_id, network, (since_ms, before, count + 1))
+        if len(self._tickets) >= _TICKETS_AT_MOST:
+            del self._tickets[next(iter(self._tickets))]
+        self._tickets[ticket] = None
+        return True
 
-    def count_place(self, queue_id: str, network: str, now_ms: int) -> None:
-        """Notes a place that was given."""
-        key = (queue_id, network)
-        since_ms, count = self._places.pop(key, (now_ms, 0))
-        if now_ms - since_ms >= _MINUTE_MS:
-            since_ms, count = now_ms, 0
+    def has_ticket(self, ticket: str) -> bool:
+        """Whether this place was taken, and not returned."""
+        return ticket in self._tickets
+
+    def return_place(self, queue_id: str, network: str, now_ms: int, ticket: str) -> None:
+        """No place came of it after all."""
+        if ticket in self._tickets:
+            del self._tickets[ticket]
+            since_ms, before, count = self._window(queue_id, network, now_ms)
+            self._keep(queue_id, network, (since_ms, before, max(0, count - 1)))
+
+    def _window(self, queue_id: str, network: str, now_ms: int) -> tuple[int, int, int]:
+        since_ms, before, count = self._places.get((queue_id, network), (now_ms, 0, 0))
+        passed_ms = now_ms - since_ms
+        if passed_ms >= 2 * _MINUTE_MS or passed_ms < 0:
+            return now_ms, 0, 0
+        return (since_ms + _MINUTE_MS, count, 0) if passed_ms >= _MINUTE_MS else (since_ms, before, count)
+
+    def _keep(self, queue_id: str, network: str, window: tuple[int, int, int]) -> None:
+        self._places.pop((queue_id, network), None)
         while len(self._places) >= _NETWORKS_AT_MOST:
-            self._places.pop(next(iter(self._places)))
-        self._places[key] = (since_ms, count + 1)
+            del self._places[next(iter(self._places))]
+        self._places[queue_id, network] = window
+
+    def hold(self, queue_id: str, until_ms: int) -> None:
+        """Redis has just been told of a newcomer who was handed a cookie: until then it need not be told of each."""
+        self._holds[queue_id] = until_ms
+
+    def is_holding(self, queue_id: str, now_ms: int) -> bool:
+        """Whether newcomers get a candidate's cookie without a question to Redis."""
+        return now_ms < self._holds.get(queue_id, 0)
 
     def take_store_error_admission(self, queue_id: str, per_minute: int, now_ms: int) -> bool:
-        """One admission without Redis, from a bucket that holds a sixth of a minute's worth, at least one."""
-        size = max(1.0, per_minute / 6)
-        tokens, last_ms = self._admissions.get(queue_id, (size, now_ms))
-        tokens = min(size, tokens + max(0, now_ms - last_ms) * per_minute / _MINUTE_MS)
-        allowed = tokens >= 1
-        self._admissions[queue_id] = (tokens - allowed, now_ms)
-        self.store_error_admissions += allowed
-        return allowed
+        """One admission without Redis: never more than `per_minute` within any minute."""
+        times = self._admissions.get(queue_id)
+        if times is None or times.maxlen != per_minute:
+            times = self._admissions[queue_id] = deque(times or (), maxlen=per_minute)
+        if len(times) == per_minute and 0 <= now_ms - times[0] < _MINUTE_MS:
+            return False
+        times.append(now_ms)
+        self.store_error_admissions += 1
+        return True

@@ -7,16 +7,22 @@ from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, read_visitor
 from edge.core.messages import Context, Deciding, Request, Respond
-from edge.core.routing import normalise_host
+from edge.core.spelling import normalise_host, path_of
 from edge.core.stand import Step
 from edge.core.standing import Standing
 
 PREFIX = "/.stanchion/"
+CLOSED_POLL_S = 60
+
+
+def is_reserved(target: str) -> bool:
+    """Whether a request target is one of ours. Exactly as it is written: no other spelling of the prefix is taken."""
+    return target.startswith(PREFIX) or (not target.startswith("/") and path_of(target).startswith(PREFIX))
 
 
 def answer(request: Request, context: Context) -> Deciding:
     """The gate's own answer to any path under the prefix."""
-    path = request.target.partition("?")[0].partition("#")[0].removeprefix(PREFIX)
+    path = path_of(request.target).removeprefix(PREFIX)
     if path == "health":
         return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
     queue_id, _, action = path.partition("/")
@@ -49,35 +55,49 @@ def _cross_site(request: Request) -> Respond | None:
 
 
 def _status(visitor: Visitor, request: Request, context: Context) -> Deciding:
+    queue = visitor.queue
+    if visitor.rank == 0:
+        entry = context.router.entry(queue, request.country)
+        if entry != queue:
+            return _not_from_there(visitor, request, context, is_passed=entry == "pass")
     outcome = yield from Step(visitor, request, context, wants_in=False).take()
     if outcome.admission is None:
         assert outcome.standing is not None
         status = 429 if outcome.is_refused else 200
         return answers.status_answer(outcome.standing, outcome.why, outcome.set_cookies, status=status)
     held = outcome.admission
-    inside = Standing(visitor.queue, "inside", context.now_ms(request), held.epoch, held.position or None, 0,
-                      poll_s=visitor.queue.renew_every_s)  # fmt: skip
+    inside = Standing(queue, "inside", context.now_ms(request, queue.scope), held.epoch, held.position or None, 0,
+                      poll_s=queue.renew_every_s)  # fmt: skip
     return answers.status_answer(inside, outcome.why, outcome.set_cookies)
+
+
+def _not_from_there(visitor: Visitor, request: Request, context: Context, *, is_passed: bool) -> Respond:
+    """The country decides here as it does at the door, or the status would be a way round it."""
+    queue, now_ms = visitor.queue, context.now_ms(request, visitor.queue.scope)
+    dead = (cookies.expire_cookie(queue, request.scheme),) if visitor.dead else ()
+    if is_passed:
+        return answers.status_answer(Standing(queue, "inside", now_ms, poll_s=CLOSED_POLL_S), "country passes", dead)
+    return answers.status_answer(Standing(queue, "closed", now_ms, poll_s=CLOSED_POLL_S), "country not taken", dead)
 
 
 def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
     queue, held = visitor.queue, visitor.admission or visitor.place
-    gone = tuple(cookies.expire_cookie(queue, request.scheme, candidate=candidate) for candidate in (False, True))
-    where = Standing(queue, "ended", context.now_ms(request))
+    now_ms = context.now_ms(request, queue.scope)
     if held is not None and held.epoch:
         call = commands.end(queue.scope, held.epoch, held.position, held.visitor, "left", script_random(request))
         try:
             yield from ask(call, queue, request)
         except (StoreAway, StoreBusy) as error:
             # The place is not given up silently in half: the cookie stays, and the visitor can try again.
-            where = Standing(queue, "unavailable", context.now_ms(request), position=held.position or None, poll_s=10)
+            where = Standing(queue, "unavailable", now_ms, held.epoch, held.position or None, poll_s=10)
             return _left(where, request, context, str(error), 503, ())
-    return _left(where, request, context, "left", 200, gone)
+    if visitor.admission is not None:
+        context.granted.forget(visitor.admission)
+    gone = tuple(cookies.expire_cookie(queue, request.scheme, candidate=candidate) for candidate in (False, True))
+    return _left(Standing(queue, "ended", now_ms), request, context, "left", 200, gone)
 
 
 def _left(where: Standing, request: Request, context: Context, why: str, status: int, expire: tuple[str, ...]) -> Respond:
     if answers.wants_json(request) or "text/html" not in request.header("accept"):
         return answers.status_answer(where, why, expire, status=status)
     return answers.held(where, request, context, why, status=status, set_cookies=expire)
-
-

@@ -23,9 +23,10 @@ from edge.core.tokens import Pass, Place
 
 AWAY_AFTER_MS = 5_000  # shorter troubles are a delay, not an absence
 BUSY_RETRY_S = (3, 10)
+CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Outcome:
     """Inside (`admission`), or a standing. `fresh`: admitted just now, without a place cookie to come back with."""
 
@@ -40,6 +41,18 @@ class Outcome:
 Standings = Generator[Batch, Reply, Outcome]
 
 
+def is_ended(held: Pass, snapshot: Snapshot) -> bool:
+    """Whether a pass was ended before its time (law 7)."""
+    return held.position in snapshot.ended and held.epoch == snapshot.epoch
+
+
+def needs_nothing(held: Pass, snapshot: Snapshot, now_ms: int) -> bool:
+    """Whether a pass opens the door as it is: of this epoch, not ended, not due for renewal. Let in without Redis: too."""
+    if held.marked:
+        return True
+    return now_ms < held.renew_at_ms and held.epoch == snapshot.epoch and held.position not in snapshot.ended
+
+
 class Step:
     """The step of one request; holds what every part of it needs."""
 
@@ -47,7 +60,6 @@ class Step:
         self.visitor, self.request, self.context, self.wants_in = visitor, request, context, wants_in
         self.queue: Queue = visitor.queue
         self._random = script_random(request)
-        self._dead = (expire_cookie(self.queue, request.scheme),) if visitor.dead else ()
 
     def take(self) -> Standings:
         """The outcome; trouble with Redis is one too, never an error."""
@@ -66,43 +78,63 @@ class Step:
 
     def _inside(self, held: Pass) -> Standings:
         if held.marked:
-            return Outcome("let in while the store was away", held)
+            return Outcome("pass from when the store was away", held)
         try:
             view = yield from look(self.queue, self.request, self.context)
-            known = view.snapshot.epoch == held.epoch
-            if known and held.position in view.snapshot.ended:
+            if is_ended(held, view.snapshot):
                 return (yield from self._over("the pass was ended"))
-            if view.away_ms or (known and view.now_ms < held.renew_at_ms):
-                return Outcome("inside", held)
-            answer = yield from ask(
-                commands.renew(self.queue.scope, held.epoch, held.position, held.visitor, held.expires_ms, self._random),
-                self.queue,
-                self.request,
-            )
+            if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
+                return Outcome("pass", held, set_cookies=self._behind(held))
+            answer = yield from self._renew(held.epoch, held.position, held.visitor, held.expires_ms)
         except (StoreAway, StoreBusy):
-            return Outcome("inside; the store does not answer", held)
-        if answer.verdict != "inside":
+            return Outcome("pass; the store does not answer", held)
+        if answer.verdict == "ended":
             return (yield from self._over("the pass is over"))
-        return self._admitted(answer, held.visitor, "renewed", fresh=False)
+        return self._admitted(answer, held.visitor, "pass, renewed", fresh=False)
+
+    def _behind(self, held: Pass) -> tuple[str, ...]:
+        """The cookie of a pass that has not reached the visitor yet."""
+        if not self.visitor.is_behind:
+            return ()
+        return self._cookies(identity.pass_cookie(self.queue, self.request, self.context, held))
+
+    def _renew(self, epoch: str, position: int, visitor: str, expires_ms: int) -> Generator[Batch, Reply, Answer]:
+        call = commands.renew(self.queue.scope, epoch, position, visitor, expires_ms, self._random)
+        answer = yield from ask(call, self.queue, self.request)
+        if answer.verdict not in ("inside", "ended"):
+            raise StoreBusy(f"the store answered {answer.verdict}")
+        return answer
 
     def _over(self, why: str) -> Standings:
         """A visit that has ended: at the door the visitor is a newcomer; the status says so once."""
-        expire = (expire_cookie(self.queue, self.request.scheme),)
+        old, has_candidate = self.visitor, self.visitor.dead_candidate or self.visitor.candidate is not None
+        if old.admission is not None:
+            self.context.granted.forget(old.admission)
+            if old.place is not None:
+                # A place cookie came along: after a reset it is worth a place in the new line.
+                self.visitor = Visitor(self.queue, old.jar, place=old.place, dead_candidate=has_candidate)
+                return (yield from self._in_line(old.place))
         if not self.wants_in:
-            ended = Standing(self.queue, "ended", self.context.now_ms(self.request))
-            return Outcome(why, standing=ended, set_cookies=expire)
-        self.visitor, self._dead = Visitor(self.queue, self.visitor.jar, dead=True), expire
+            ended = Standing(self.queue, "ended", self._now_ms())
+            return Outcome(why, standing=ended, set_cookies=self._cookies(expire_cookie(self.queue, self.request.scheme)))
+        self.visitor = Visitor(self.queue, old.jar, dead=True, dead_candidate=has_candidate)
         return (yield from self._arriving())
 
     def _admitted(self, answer: Answer, visitor: str, why: str, *, fresh: bool) -> Outcome:
         held = identity.pass_from(answer, self.queue, visitor)
-        cookies = (identity.pass_cookie(self.queue, self.request, self.context, held), *self._no_candidate())
+        self.context.granted.remember(held)
+        cookies = self._cookies(identity.pass_cookie(self.queue, self.request, self.context, held))
         return Outcome(why, held, set_cookies=cookies, fresh=fresh)
 
-    def _no_candidate(self) -> tuple[str, ...]:
-        if self.visitor.candidate is None:
-            return ()
-        return (expire_cookie(self.queue, self.request.scheme, candidate=True),)
+    def _cookies(self, main: str = "", candidate: str = "") -> tuple[str, ...]:
+        """What to set, and what to take away: the dead, and a candidate's cookie that has served."""
+        queue, scheme, visitor = self.queue, self.request.scheme, self.visitor
+        has_served = visitor.candidate is not None and bool(main)
+        if not main and visitor.dead:
+            main = expire_cookie(queue, scheme)
+        if not candidate and (visitor.dead_candidate or has_served):
+            candidate = expire_cookie(queue, scheme, candidate=True)
+        return tuple(cookie for cookie in (main, candidate) if cookie)
 
     # --- in line ----------------------------------------------------------------------------------------------------
 
@@ -111,88 +143,114 @@ class Step:
         if view.away_ms >= AWAY_AFTER_MS:
             raise StoreAway(view.away_ms)
         if view.snapshot.epoch != place.epoch:
-            return (yield from self._rejoin(place, view))
+            return (yield from self._rejoin(place))
         is_still = view.snapshot.status not in ("open", "recovering")
         if is_still or not admission.needs_touch(view.snapshot, place.position, place.touched_ms, view.now_ms):
             where = standing.in_line(self.queue, view.snapshot, place.position, view.now_ms)
-            return Outcome("waiting", standing=where, set_cookies=self._reissued(place, view.now_ms))
-        answer = yield from ask(
-            commands.touch(self.queue.scope, place.epoch, place.position, place.visitor, self._random, wants_in=self.wants_in),
-            self.queue,
-            self.request,
-        )
+            return Outcome(f"place {place.position}", standing=where, set_cookies=self._reissued(place, view.now_ms))
+        call = commands.touch(self.queue.scope, place.epoch, place.position, place.visitor, self._random, wants_in=self.wants_in)
+        answer = yield from ask(call, self.queue, self.request)
         if answer.verdict == "epoch":
-            return (yield from self._rejoin(place, view))
-        return (yield from self._placed(answer, place.visitor, view))
+            return (yield from self._rejoin(place))
+        return (yield from self._placed(answer, place.visitor))
 
     def _reissued(self, place: Place, now_ms: int) -> tuple[str, ...]:
         if place.expires_ms - now_ms > PLACE_MAX_AGE_S * 500:
-            return ()
+            return self._cookies()
         renewed = replace(place, expires_ms=now_ms + PLACE_MAX_AGE_S * 1000)
-        return (identity.place_cookie_of(self.queue, self.request, self.context, renewed),)
+        return self._cookies(identity.place_cookie_of(self.queue, self.request, self.context, renewed))
 
-    def _rejoin(self, place: Place, view: View) -> Standings:
+    def _rejoin(self, place: Place) -> Standings:
         """The place is of another epoch: a deliberate reset gives a new one, lost state gives the order back."""
         call = commands.join(self.queue.scope, place.visitor, self._random, wants_in=self.wants_in, old_epoch=place.epoch,
                              old_position=place.position)  # fmt: skip
         answer = yield from ask(call, self.queue, self.request)
-        return (yield from self._placed(answer, place.visitor, view))
+        return (yield from self._placed(answer, place.visitor))
 
-    def _placed(self, answer: Answer, visitor: str, view: View | None, *, direct: bool = False) -> Standings:
-        now_ms = answer.snapshot.clock_ms if answer.snapshot else self.context.now_ms(self.request)
+    def _placed(self, answer: Answer, visitor: str, *, direct: bool = False) -> Standings:
+        """What a join or a sign of life led to."""
+        if answer.verdict == "ended" and not direct:
+            return (yield from self._over("the visit of this place is over"))
+        snapshot = answer.snapshot
+        if snapshot is None or answer.verdict not in ("inside", "waiting", "called", "recovering", "candidate"):
+            raise StoreBusy(f"the store answered {answer.verdict}")
         if answer.verdict == "inside":
-            return self._admitted(answer, visitor, "admitted", fresh=direct)
-        if answer.verdict == "ended":
-            return (yield from self._over("the place is over"))
+            return (yield from self._let_in(answer, visitor, snapshot, direct=direct))
         if answer.verdict == "recovering":
-            where = replace(standing.unavailable(self.queue, now_ms), poll_s=max(2, min(10, answer.number(0) // 1000)))
-            return Outcome("the queue recovers its order", standing=where)
-        if answer.verdict == "candidate" or answer.snapshot is None:
-            return self._candidate("queueing; a cookie first", now_ms)
-        snapshot, position = self._merged(answer.snapshot, view), answer.number(0)
+            poll_s = max(2, min(10, answer.number(0) // 1000))
+            where = replace(standing.unavailable(self.queue, snapshot.clock_ms), poll_s=poll_s)
+            return Outcome("the queue recovers its order", standing=where, set_cookies=self._cookies())
+        if answer.verdict == "candidate":
+            self.context.node.hold(self.queue.id, snapshot.clock_ms + self.queue.candidate_hold_s * 500)
+            return self._candidate("queueing; a cookie first", snapshot.clock_ms)
+        return self._waiting(answer, visitor, snapshot)
+
+    def _let_in(self, answer: Answer, visitor: str, snapshot: Snapshot, *, direct: bool) -> Standings:
+        """Someone is inside: by a claim of now, or by an earlier one whose pass never arrived, which then needs its renewals."""
+        expires_ms, half_spent_ms = answer.number(1), (self.queue.idle_s - self.queue.renew_every_s) * 1000
+        if expires_ms - snapshot.clock_ms < half_spent_ms:
+            answer = yield from self._renew(snapshot.epoch, answer.number(0), visitor, expires_ms)
+            if answer.verdict == "ended":
+                return (yield from self._over("the visit of this place is over"))
+        return self._admitted(answer, visitor, "admitted", fresh=direct)
+
+    def _waiting(self, answer: Answer, visitor: str, short: Snapshot) -> Outcome:
+        """The answer carries the short snapshot: what this node saw last of the rest completes it."""
+        snapshot, position = short, answer.number(0)
+        last = self.context.snapshots.last(self.queue.scope, short.epoch)
+        if last is not None:
+            snapshot = replace(last, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
+                               horizon=short.horizon)  # fmt: skip
+        now_ms = short.clock_ms
         if answer.verdict == "called":
             where = standing.called(self.queue, snapshot, position, now_ms, answer.number(1), answer.number(2))
         else:
             where = standing.in_line(self.queue, snapshot, position, now_ms)
-        cookie = identity.place_cookie(self.queue, self.request, self.context, visitor, snapshot.epoch, position, now_ms)
-        return Outcome(answer.verdict, standing=where, set_cookies=(cookie, *self._no_candidate()))
-
-    def _merged(self, short: Snapshot, view: View | None) -> Snapshot:
-        """The full snapshot brought up to date by the short one, if both are of one epoch."""
-        if view is None or view.snapshot.epoch != short.epoch:
-            return short
-        return replace(view.snapshot, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
-                       horizon=short.horizon)  # fmt: skip
+        cookie = identity.place_cookie(self.queue, self.request, self.context, visitor, short.epoch, position, now_ms)
+        return Outcome(f"{answer.verdict} at {position}", standing=where, set_cookies=self._cookies(cookie))
 
     # --- arriving ---------------------------------------------------------------------------------------------------
 
     def _arriving(self) -> Standings:
-        hopeful = self.visitor.candidate
-        view: View | None = None
-        if hopeful is None:
-            view = yield from look(self.queue, self.request, self.context)
+        hopeful, node, queue = self.visitor.candidate, self.context.node, self.queue
+        ticket = f"{self.request.random}{'c' if hopeful else ''}"
+        # A newcomer's step that has begun to join goes on, whatever this node has learnt of the queue meanwhile: the join may
+        # have been an admission.
+        if hopeful is None and not node.has_ticket(ticket):
+            view = yield from look(queue, self.request, self.context)
             if view.away_ms >= AWAY_AFTER_MS:
                 raise StoreAway(view.away_ms)
-            if not self.wants_in or view.snapshot.queueing == 2:
+            if not self.wants_in or self._has_to_queue(view):
                 return self._candidate("queueing; a cookie first", view.now_ms)
-        now_ms, network = self.context.now_ms(self.request), network_of(self.request.client)
-        limit = self.queue.places_per_network_per_minute
-        if not self.context.node.may_place(self.queue.id, network, limit, now_ms):
-            return replace(self._candidate("too many places from one network", now_ms, self._jitter(20, 60)), is_refused=True)
+        now_ms, network = self._now_ms(), network_of(self.request.client)
+        if not node.take_place(queue.id, network, queue.places_per_network_per_minute, now_ms, ticket):
+            refused = self._candidate("too many places from one network", now_ms, self._jitter(*CAPPED_RETRY_S))
+            return replace(refused, is_refused=True)
         visitor = hopeful.visitor if hopeful else identity.new_visitor(self.request)
-        call = commands.join(self.queue.scope, visitor, self._random, direct=hopeful is None, wants_in=self.wants_in)
-        answer = yield from ask(call, self.queue, self.request)
-        if answer.verdict in ("waiting", "called", "inside"):
-            self.context.node.count_place(self.queue.id, network, now_ms)
-        return (yield from self._placed(answer, visitor, view, direct=hopeful is None))
+        call = commands.join(queue.scope, visitor, self._random, direct=hopeful is None, wants_in=self.wants_in)
+        try:
+            answer = yield from ask(call, queue, self.request, "join" if hopeful else "join a newcomer")
+        except (StoreAway, StoreBusy):
+            node.return_place(queue.id, network, now_ms, ticket)
+            raise
+        if answer.verdict not in ("waiting", "called", "inside"):
+            node.return_place(queue.id, network, now_ms, ticket)
+        return (yield from self._placed(answer, visitor, direct=hopeful is None))
+
+    def _has_to_queue(self, view: View) -> bool:
+        queueing = view.snapshot.queueing
+        return queueing == 2 or (queueing == 1 and self.context.node.is_holding(self.queue.id, view.now_ms))
 
     def _candidate(self, why: str, now_ms: int, poll_s: int = standing.CANDIDATE_POLL_S) -> Outcome:
-        hopeful = self.visitor.candidate
-        cookies = () if hopeful else (identity.candidate_cookie(self.queue, self.request, self.context),)
+        is_new = self.visitor.candidate is None
+        cookie = identity.candidate_cookie(self.queue, self.request, self.context) if is_new else ""
         where = standing.candidate(self.queue, now_ms, poll_s=poll_s)
-        return Outcome(why, standing=where, set_cookies=(*self._dead, *cookies))
+        return Outcome(why, standing=where, set_cookies=self._cookies(candidate=cookie))
 
     # --- trouble ----------------------------------------------------------------------------------------------------
+
+    def _now_ms(self) -> int:
+        return self.context.now_ms(self.request, self.queue.scope)
 
     def _jitter(self, low: int, high: int) -> int:
         return low + int(self.request.random[-6:], 16) % (high - low + 1)
@@ -200,19 +258,25 @@ class Step:
     def _without_store(self, away_ms: int) -> Outcome:
         if away_ms < AWAY_AFTER_MS:
             return self._overloaded(f"no connection to the store for {away_ms} ms")
-        now_ms, per_minute = self.context.now_ms(self.request), self.queue.store_error_admit_per_minute
+        now_ms, per_minute, place = self._now_ms(), self.queue.store_error_admit_per_minute, self.visitor.place
         may_admit = self.wants_in and self.queue.on_store_error == "admit" and per_minute is not None
-        if may_admit and self.context.node.take_store_error_admission(self.queue.id, per_minute or 0, now_ms):
-            held = identity.store_error_pass(self.queue, self.request, self.context, self.visitor.place)
+        if may_admit and self.context.node.take_store_error_admission(self.queue.id, per_minute or 1, self.request.now_ms):
+            held = identity.store_error_pass(self.queue, self.request, self.context, place)
+            # A candidate's cookie stays: it is worth a place once the store is back.
             cookie = identity.pass_cookie(self.queue, self.request, self.context, held)
             return Outcome("the store is away; let in", held, set_cookies=(cookie,))
-        position = self.visitor.place.position if self.visitor.place else None
-        return Outcome("the store is away", standing=standing.unavailable(self.queue, now_ms, position))
+        where = standing.unavailable(self.queue, now_ms, place.position if place else None, place.epoch if place else "")
+        return Outcome("the store is away", standing=where, set_cookies=self._cookies())
 
     def _overloaded(self, why: str) -> Outcome:
         """Overload is not absence: whoever has a place keeps it, others stay candidates and try again at different times."""
-        now_ms, retry_s, place = self.context.now_ms(self.request), self._jitter(*BUSY_RETRY_S), self.visitor.place
+        now_ms, retry_s, place = self._now_ms(), self._jitter(*BUSY_RETRY_S), self.visitor.place
         if place is None:
             return replace(self._candidate(why, now_ms, retry_s), is_refused=True)
-        where = Standing(self.queue, "waiting", now_ms, place.epoch, place.position, poll_s=retry_s)
+        last = self.context.snapshots.last(self.queue.scope, place.epoch)
+        where = (
+            replace(standing.in_line(self.queue, last, place.position, now_ms), poll_s=retry_s)
+            if last is not None
+            else Standing(self.queue, "waiting", now_ms, place.epoch, place.position, poll_s=retry_s)
+        )
         return Outcome(why, standing=where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from edge.core import admission
 from edge.core.admission import WaitRange
@@ -18,7 +18,10 @@ UNAVAILABLE_POLL_S = 10
 CLAIM_MARGIN_S = 2
 
 
-@dataclass(frozen=True)
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(slots=True)
 class Standing:
     """One visitor's state in one queue. `page`: which page shows it, when that is not the one of the state."""
 
@@ -41,11 +44,7 @@ class Standing:
 
     def status_text(self) -> str:
         """The status as compact JSON."""
-        return json.dumps(self.status(), separators=(",", ":"))
-
-    def on_page(self, page: str) -> Standing:
-        """The same standing, shown by another page."""
-        return replace(self, page=page)
+        return _as_json(self.status())
 
 
 def candidate(queue: Queue, now_ms: int, epoch: str = "", poll_s: int = CANDIDATE_POLL_S) -> Standing:
@@ -53,9 +52,9 @@ def candidate(queue: Queue, now_ms: int, epoch: str = "", poll_s: int = CANDIDAT
     return Standing(queue, "candidate", now_ms, epoch, poll_s=poll_s)
 
 
-def unavailable(queue: Queue, now_ms: int, position: int | None = None) -> Standing:
-    """Nothing can be said: we will be right back."""
-    return Standing(queue, "unavailable", now_ms, position=position, poll_s=UNAVAILABLE_POLL_S)
+def unavailable(queue: Queue, now_ms: int, position: int | None = None, epoch: str = "") -> Standing:
+    """Nothing can be said: we will be right back. A place that the visitor holds is named."""
+    return Standing(queue, "unavailable", now_ms, epoch, position, poll_s=UNAVAILABLE_POLL_S)
 
 
 def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Standing:

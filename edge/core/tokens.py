@@ -1,7 +1,8 @@
 """Signed tokens: HS256 by PyJWT, a key id in the header, one derived key for each kind, bound to queue and epoch.
 
-A token of one kind never verifies as another: each kind has a key of its own, derived from the master key. Keys stand newest
-first: the first signs, all verify, so that a rotation loses nobody's place. Times in tokens are Unix seconds (RFC 7519).
+A token of one kind never verifies as another: the header names the kind, and each kind has a key of its own, derived from the
+master key. Keys stand newest first: the first signs, all verify, so that a rotation loses nobody's place. Times in tokens are
+Unix seconds (RFC 7519).
 """
 
 from __future__ import annotations
@@ -9,24 +10,29 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jwt
 
-from edge.core.errors import ConfigError, TokenError, TokenExpired
+from edge.core.errors import ConfigError, TokenError
 
 Kind = Literal["place", "pass", "candidate", "origin"]
-KINDS: tuple[Kind, ...] = ("place", "pass", "candidate", "origin")
+# The header `typ` of each kind.
+TYPES: Mapping[Kind, str] = {"place": "place", "pass": "pass", "candidate": "candidate", "origin": "stanchion-pass+jwt"}
+_KINDS: Mapping[str, Kind] = {typ: kind for kind, typ in TYPES.items()}
 TOKEN_MAX_BYTES = 512  # what we read; what we write stays under 300
 MASTER_KEY_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
 KEY_ID_MAX = 8
 ORIGIN_PASS_S = 60
-_CACHE_ENTRIES = 4096
+_CACHE_ENTRIES = 8192
+# Signatures only: PyJWT's check of claims would read the system's clock, and expiry is ours to compare.
+_JWS = jwt.PyJWS(algorithms=["HS256"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """A place in line. `touched_ms`: last sign of life that reached Redis."""
 
@@ -38,7 +44,7 @@ class Place:
     expires_ms: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pass:
     """Someone inside. `position` 0: taken over from a lost epoch.
 
@@ -54,7 +60,7 @@ class Pass:
     marked: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A visitor who was handed a cookie and holds no position."""
 
@@ -71,7 +77,9 @@ class Keyring:
     """Derived keys by kind and key id; `newest` signs."""
 
     newest: str
-    keys: Mapping[tuple[str, str], bytes]
+    keys: Mapping[tuple[Kind, str], bytes] = field(repr=False)
+    # Header segments that a good token of ours had: they need not be read again.
+    _heads: dict[str, tuple[Kind, bytes]] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def parse(text: str) -> Keyring:
@@ -79,41 +87,56 @@ class Keyring:
         masters: dict[str, bytes] = {}
         for pair in text.split():
             kid, _, secret = pair.partition(":")
-            if not kid.isalnum() or len(kid) > KEY_ID_MAX or kid in masters:
+            if not (kid.isascii() and kid.isalnum()) or len(kid) > KEY_ID_MAX or kid in masters:
                 raise ConfigError("signing-keys", f"a key id is 1 to {KEY_ID_MAX} letters or digits, each once")
-            try:
-                masters[kid] = base64.urlsafe_b64decode(secret + "=" * (-len(secret) % 4))
-            except (binascii.Error, ValueError):
-                raise ConfigError("signing-keys", f"key {kid} is not base64url") from None
-            if len(masters[kid]) < MASTER_KEY_MIN_BYTES:
-                raise ConfigError("signing-keys", f"key {kid} is shorter than {MASTER_KEY_MIN_BYTES} bytes")
+            masters[kid] = _master_key(kid, secret)
         if not masters:
             raise ConfigError("signing-keys", "there is no key; give at least one kid:base64url pair")
-        keys: dict[tuple[str, str], bytes] = {
+        keys: dict[tuple[Kind, str], bytes] = {
             (kind, kid): hmac.digest(master, f"stanchion {kind}".encode(), "sha256")
-            for kid, master in masters.items() for kind in KINDS
+            for kid, master in masters.items() for kind in TYPES
         }  # fmt: skip
         return Keyring(next(iter(masters)), keys)
 
-    def sign(self, kind: Kind, claims: Mapping[str, Any], typ: str | None = None) -> str:
+    def sign(self, kind: Kind, claims: Mapping[str, Any]) -> str:
         """A JWT of this kind, signed with the newest key."""
-        headers = {"kid": self.newest, "typ": typ}
-        return jwt.encode(dict(claims), self.keys[kind, self.newest], algorithm="HS256", headers=headers)
+        payload = json.dumps(claims, separators=(",", ":")).encode()
+        headers = {"kid": self.newest, "typ": TYPES[kind]}
+        return _JWS.encode(payload, self.keys[kind, self.newest], "HS256", headers)
 
-    def verify(self, kind: Kind, token: str) -> dict[str, Any]:
-        """The claims of a token of this kind. Raises TokenError; expiry is the caller's to compare."""
+    def verify(self, token: str) -> tuple[Kind, dict[str, Any]]:
+        """Kind and claims of a token. Raises TokenError; expiry is the caller's to compare."""
         if len(token) > TOKEN_MAX_BYTES or not token.isascii():
             raise TokenError("too long or not ASCII")
+        head = token.partition(".")[0]
         try:
-            kid = jwt.get_unverified_header(token).get("kid")
-            key = self.keys.get((kind, kid)) if isinstance(kid, str) else None
-            if key is None:
-                raise TokenError("signed with a key that is not ours")
-            # The clock is ours to compare: PyJWT would read the system's.
-            checks = dict.fromkeys(("verify_exp", "verify_nbf", "verify_iat", "verify_aud", "verify_iss"), False)
-            return jwt.decode(token, key, algorithms=["HS256"], options=checks)  # type: ignore[arg-type]
+            kind, key = self._heads.get(head) or self._read_head(token)
+            claims = json.loads(_JWS.decode(token, key, ["HS256"]))
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise TokenError(str(error) or type(error).__name__) from error
+        if not isinstance(claims, dict):
+            raise TokenError("the claims are no object")
+        self._heads[head] = (kind, key)
+        return kind, claims
+
+    def _read_head(self, token: str) -> tuple[Kind, bytes]:
+        header = _JWS.get_unverified_header(token)
+        typ, kid = header.get("typ"), header.get("kid")
+        kind = _KINDS.get(typ) if isinstance(typ, str) else None
+        key = self.keys.get((kind, kid)) if kind and isinstance(kid, str) else None
+        if kind is None or key is None:
+            raise TokenError("of a kind or a key that is not ours")
+        return kind, key
+
+
+def _master_key(kid: str, secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret + "=" * (-len(secret) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise ConfigError("signing-keys", f"key {kid} is not base64url") from None
+    if len(key) < MASTER_KEY_MIN_BYTES:
+        raise ConfigError("signing-keys", f"key {kid} is shorter than {MASTER_KEY_MIN_BYTES} bytes")
+    return key
 
 
 def write_place(ring: Keyring, place: Place) -> str:
@@ -138,7 +161,7 @@ def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> s
     """What the origin gets as Stanchion-Pass: who was admitted to which queue, good for a minute at most."""
     now_s = now_ms // 1000
     claims = {"aud": queue, "sub": visitor, "iat": now_s, "exp": now_s + ORIGIN_PASS_S}
-    return ring.sign("origin", claims, typ="stanchion-pass+jwt")
+    return ring.sign("origin", claims)
 
 
 def _read(kind: Kind, claims: dict[str, Any]) -> Token:
@@ -150,29 +173,33 @@ def _read(kind: Kind, claims: dict[str, Any]) -> Token:
         if kind == "place":
             return Place(queue, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms)
         return Pass(queue, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, claims.get("m") == 1)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise TokenError(f"claims of another shape: {error}") from error
 
 
 class TokenReader:
-    """Verifies tokens and remembers the result by exact text, bounded; expiry is compared every time."""
+    """Verifies tokens and remembers the good ones by their exact text, bounded.
+
+    What may have changed since (expiry, an early end) is for the caller to compare, every time.
+    """
 
     def __init__(self, ring: Keyring) -> None:
         self._ring = ring
-        self._cache: dict[tuple[str, str], Token] = {}
+        self._cache: dict[str, Token] = {}
 
-    def read(self, kind: Kind, text: str, queue: str, now_ms: int) -> Token:
-        """The token. Raises TokenError (not ours, or for another queue) or TokenExpired."""
-        token = self._cache.get((kind, text))
+    def read(self, text: str, queue: str) -> Token:
+        """The token of a cookie for this queue. Raises TokenError: not ours, for the origin, or for another queue."""
+        token = self._cache.get(text)
         if token is None:
-            token = _read(kind, self._ring.verify(kind, text))
+            kind, claims = self._ring.verify(text)
+            if kind == "origin":
+                raise TokenError("a proof for the origin is worth nothing as a cookie")
+            token = _read(kind, claims)
             if len(self._cache) >= _CACHE_ENTRIES:
                 self._cache.pop(next(iter(self._cache)))
-            self._cache[kind, text] = token
+            self._cache[text] = token
         if token.queue != queue:
             raise TokenError("for another queue")
-        if token.expires_ms <= now_ms:
-            raise TokenExpired(token)
         return token
 
 
@@ -186,7 +213,7 @@ class OriginPasses:
         self._made: dict[tuple[str, str], tuple[int, str]] = {}
 
     def get(self, queue: str, visitor: str, now_ms: int) -> str:
-        """A pass that is good for at least half a minute."""
+        """A pass that is good for at least half a minute. `now_ms`: by the wall, for the origin compares with its own."""
         made_ms, text = self._made.get((queue, visitor), (0, ""))
         if not 0 <= now_ms - made_ms < self._REUSE_MS:
             text = write_origin_pass(self._ring, queue, visitor, now_ms)

@@ -10,8 +10,8 @@ from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.core.scripts import Flavour
 
 REQUEST_HEADERS = (
-    "accept", "access-control-request-method", "cookie", "origin", "purpose", "sec-fetch-mode", "sec-fetch-site", "sec-purpose",
-    "x-moz",
+    "accept", "access-control-request-method", "cookie", "origin", "purpose", "sec-fetch-dest", "sec-fetch-mode",
+    "sec-fetch-site", "sec-purpose", "x-moz",
 )  # fmt: skip
 
 
@@ -27,7 +27,8 @@ def read_request(text: str) -> tuple[Request, str]:
     for line in rest:
         name, found, value = line.partition(": ")
         if found:
-            headers[name[2:]] = value
+            name = name[2:]
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
     request = Request(method, target, _value(scheme), _value(host), _value(client), _value(country), int(_value(now_ms)),
                       _value(random), _value(request_id), headers)  # fmt: skip
     return request, _value(generation)

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from edge.core import pages
-from edge.core.answers import NO_STORE
+from edge.core import answers, pages
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.cookies import parse
 from edge.core.errors import ConfigError
-from edge.core.messages import Context, Forward, Request, Respond, Snapshots
+from edge.core.messages import Context, Forward, Request, Respond
 from edge.core.node import NodeCounters
 from edge.core.pages import Page, PageError
 from edge.core.scripts import Flavour
@@ -34,6 +33,7 @@ class Knowledge:
         self._config_text = ""
         self._problem = ""
         self._ring: Keyring | None = None
+        self._keys_text = self._refused_keys = ""
         self._node = NodeCounters()
         self._pages: dict[str, Page] = {}
         self._good_pages: dict[str, Page] = {}
@@ -52,34 +52,54 @@ class Knowledge:
             if self._context is None:
                 raise ConfigError(CONFIG_KEY, self._problem)
             return
-        self._generation = generation
         self._pages.clear()
         try:
             self._load()
-            self._problem = ""
-        except (ConfigError, OSError) as error:
+            problem = ""
+            self._generation = generation
+        except ConfigError as error:
             problem = str(error)
-            if problem != self._problem:
-                self._log("configuration not taken", problem)
-            self._problem = problem
-            if self._context is None:
-                raise ConfigError(CONFIG_KEY, problem) from error
+            self._generation = generation  # it would be as wrong the next time
+        except OSError as error:
+            problem = f"the store cannot be read: {error}"
+            self._generation = ""  # the next time may find it well
+        if problem and problem != self._problem:
+            self._log("configuration not taken", problem)
+        self._problem = problem
+        if self._context is None:
+            raise ConfigError(CONFIG_KEY, problem)
 
     def _load(self) -> None:
-        if self._ring is None:
-            self._ring = Keyring.parse(self._secret("signing-keys") or "")
+        keys = self._secret("signing-keys") or ""
+        if self._ring is None or keys != self._keys_text:
+            self._take_keys(keys)
         text = self._read_kv(CONFIG_KEY)
         if text is None:
             raise ConfigError(CONFIG_KEY, "is not in the store; publish a configuration")
-        if self._context is None or text != self._config_text:
+        if self._context is None or text != self._config_text or self._context.ring is not self._ring:
+            assert self._ring is not None
             self._take(load_config(text), self._ring)
             self._config_text = text
 
+    def _take_keys(self, text: str) -> None:
+        """New keys are in force at once. Broken ones are refused, and the last good ones stay."""
+        try:
+            self._ring = Keyring.parse(text)
+        except ConfigError as error:
+            if self._ring is None:
+                raise
+            if text != self._refused_keys:
+                self._log("signing keys not taken", str(error))
+            self._refused_keys = text
+        else:
+            self._keys_text = text
+
     def _take(self, config: Config, ring: Keyring) -> None:
         flavour: Flavour = "upstash" if self._setting("STANCHION_REDIS_FLAVOUR") == "upstash" else "redis"
-        snapshots = self._context.snapshots if self._context else Snapshots()
+        before = self._context
         self._context = Context.make(config, ring, self.page, self._node, flavour)
-        self._context.snapshots = snapshots
+        if before is not None:
+            self._context.snapshots, self._context.granted = before.snapshots, before.granted
 
     def page(self, page: str, language: str, state: str) -> Page:
         """The published page; when it is broken or cannot be read, the last good one; else the built-in one."""
@@ -88,19 +108,19 @@ class Knowledge:
         if known is not None:
             return known
         compiled = self._good_pages.get(key)
+        may_keep = True
         try:
             text = self._read_kv(key)
-            if text is not None:
-                compiled = pages.compile_page(text)
-                if len(self._good_pages) >= _PAGES_AT_MOST:
-                    self._good_pages.clear()
-                self._good_pages[key] = compiled
-        except (OSError, PageError) as error:
+            compiled = None if text is None else pages.compile_page(text)
+            _keep(self._good_pages, key, compiled or pages.builtin(state))
+        except OSError as error:
+            may_keep = False  # the next time may find it well
+            self._log("page not read", f"{key}: {error}")
+        except PageError as error:
             self._log("page not taken", f"{key}: {error}")
         compiled = compiled or pages.builtin(state)
-        if len(self._pages) >= _PAGES_AT_MOST:
-            self._pages.clear()
-        self._pages[key] = compiled
+        if may_keep:
+            _keep(self._pages, key, compiled)
         return compiled
 
     def on_config_error(self, request: Request, problem: str) -> Forward | Respond:
@@ -108,12 +128,13 @@ class Knowledge:
         if self._setting("STANCHION_ON_CONFIG_ERROR") == "pass":
             jar = parse(request.header("cookie"))
             return Forward(f"no configuration: {problem}", cookie=jar.others if jar.had_ours else None)
-        values = {"state": "unavailable", "poll_s": str(RETRY_AFTER_S), "refresh_s": str(RETRY_AFTER_S),
-                  "retry_s": str(RETRY_AFTER_S), "target_url": request.target, "request_id": request.request_id}  # fmt: skip
-        headers = (("Content-Type", "text/html; charset=utf-8"), *NO_STORE, ("Retry-After", str(RETRY_AFTER_S)))
-        body = "" if request.method == "HEAD" else pages.builtin("unavailable").fill(values)
-        return Respond(503, headers, body, f"no configuration: {problem}")
+        return answers.without_configuration(request, f"no configuration: {problem}", RETRY_AFTER_S)
 
     def _log(self, event: str, problem: str) -> None:
         self._write_log(json.dumps({"event": event, "problem": problem}))
 
+
+def _keep(kept: dict[str, Page], key: str, page: Page) -> None:
+    if len(kept) >= _PAGES_AT_MOST:
+        kept.clear()
+    kept[key] = page

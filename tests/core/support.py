@@ -1,0 +1,381 @@
+"""The core driven as a host drives it: real scripts on fakeredis, the test's own clock, browsers with cookie jars, and trouble.
+
+A decision is run anew for each step and finds the replies by the names of their batches, as the guest does it; so a name that
+is not unique, or a step that does not survive its repetition, fails here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import fakeredis
+import redis.exceptions
+
+from edge.core import commands, pages, tokens
+from edge.core.commands import Answer, Call
+from edge.core.conclude import conclude
+from edge.core.config import check_config
+from edge.core.decide import decide
+from edge.core.messages import Batch, Context, Decision, Forward, Reply, Request, Respond
+from edge.core.model import Queue
+from edge.core.node import NodeCounters
+from edge.core.tokens import Keyring
+
+START_MS = 1_790_000_000_000
+BATCHES_AT_MOST = 8
+HTML = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+JSON = "application/json"
+KEYS = "k1:" + base64.urlsafe_b64encode(b"0123456789abcdef0123456789abcdef").decode()
+SLOTTED = ("state", "position", "ahead", "refresh_s", "poll_s", "claim_left_s", "target_url", "status_url", "queue_name", "nonce")
+
+Headers = list[tuple[str, str]]
+Fault = Callable[[Batch], Reply | None]
+
+
+def queue(**values: Any) -> dict[str, Any]:
+    """The configuration of a queue: `launch` on /launch/*, 10 a minute with a burst of 2, unless `values` say otherwise."""
+    if "rate" in values:
+        values["admit_per_minute"] = values.pop("rate")
+    return {"id": "launch", "name": "Launch day", "routes": [{"path": "/launch/*"}], "admit_per_minute": 10, "burst": 2} | values
+
+
+def page_of(name: str, language: str, state: str) -> pages.Page:
+    """A page that shows which one it is and what is in its slots, one a line."""
+    lines = "".join(f"<p>{slot}={{{{{slot}}}}}</p>\n" for slot in SLOTTED if slot != "nonce")
+    return pages.compile_page(f"<html><body><p>page={name}/{language}/{state}</p>\n{lines}</body></html>")
+
+
+def away(ms: int = 6000) -> Fault:
+    """No connection since `ms`."""
+    return lambda batch: Reply(failed="away", away_ms=ms)
+
+
+def slow(batch: Batch) -> Reply:
+    """No answer within the budget."""
+    return Reply(failed="slow")
+
+
+def busy(batch: Batch) -> Reply:
+    """A rate limit of the store."""
+    return Reply(failed="busy")
+
+
+def failing(message: str) -> Fault:
+    """The store answers each command with an error."""
+    return lambda batch: Reply([{"error": message} for _ in batch.calls])
+
+
+def only(name: str, fault: Fault) -> Fault:
+    """The fault for batches of which the name begins so, and none for others."""
+    return lambda batch: fault(batch) if batch.name.startswith(name) else None
+
+
+@dataclass
+class Node:
+    """One edge instance: what it knows between requests, and the batches that it sent."""
+
+    context: Context
+    batches: list[Batch] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    def forget(self) -> list[str]:
+        """The names of the scripts called since the last look."""
+        names, self.calls = self.calls, []
+        self.batches.clear()
+        return names
+
+
+class World:
+    """A Redis, a clock and a configuration. `fault`: what the store does instead of answering."""
+
+    def __init__(self, *queues: dict[str, Any], start: bool = True) -> None:
+        self.redis = fakeredis.FakeRedis(version=(7,), decode_responses=True)
+        self.redis.flushall()
+        self.now_ms = START_MS
+        self.fault: Fault | None = None
+        self.forgotten: set[str] = set()
+        self.pages = page_of
+        self._count = 0
+        self.ring = Keyring.parse(KEYS)
+        self.config = check_config({"queues": list(queues) or [queue()]})
+        self.nodes: list[Node] = []
+        self.node = self.new_node()
+        if start:
+            for each in self.config.queues:
+                self.run(commands.configure(each, self.hex()[:24], new=True))
+
+    def new_node(self) -> Node:
+        """Another edge instance with empty memories."""
+        node = Node(Context.make(self.config, self.ring, lambda *key: self.pages(*key), NodeCounters()))
+        self.nodes.append(node)
+        return node
+
+    def configure(self, *queues: dict[str, Any]) -> None:
+        """Publishes another configuration: every node reads it."""
+        self.config = check_config({"queues": list(queues)})
+        for node in self.nodes:
+            before = node.context
+            node.context = Context.make(self.config, self.ring, lambda *key: self.pages(*key), before.node)
+            node.context.snapshots, node.context.granted = before.snapshots, before.granted
+
+    def rotate(self, keys: str) -> None:
+        """Other signing keys on every node."""
+        self.ring = Keyring.parse(keys)
+        self.configure(*[queue_value(each) for each in self.config.queues])
+
+    def hex(self) -> str:
+        """64 hex digits, others each time, the same in each run."""
+        self._count += 1
+        return hashlib.sha256(str(self._count).encode()).hexdigest()
+
+    def pass_time(self, seconds: float) -> None:
+        """Time goes on for everybody."""
+        self.now_ms += int(seconds * 1000)
+
+    def queue(self, queue_id: str = "launch") -> Queue:
+        """A queue of the configuration."""
+        found = self.config.queue(queue_id)
+        assert found is not None
+        return found
+
+    # --- Redis ------------------------------------------------------------------------------------------------------
+
+    def _one(self, command: Sequence[str]) -> dict[str, Any]:
+        patched = list(command)
+        patched[3 + int(command[2])] = str(self.now_ms)  # the scripts take the test's time
+        if command[0] == "EVALSHA" and command[1] in self.forgotten:
+            return {"error": "NOSCRIPT No matching script. Please use EVAL."}
+        try:
+            return {"result": self.redis.execute_command(*patched)}
+        except redis.exceptions.NoScriptError:
+            return {"error": "NOSCRIPT No matching script. Please use EVAL."}
+        except redis.exceptions.ResponseError as error:
+            return {"error": f"ERR {error}"}
+
+    def run(self, call: Call) -> Answer:
+        """One step of an operator."""
+        result = self._one(call.eval())
+        assert "result" in result, result
+        return Answer.read(result["result"])
+
+    def pause(self, queue_id: str = "launch") -> None:
+        """Pauses a queue."""
+        self.run(commands.control(queue_id, "pause", self.hex(), self.hex()))
+
+    def resume(self, queue_id: str = "launch") -> None:
+        """Resumes a queue."""
+        self.run(commands.control(queue_id, "resume", self.hex(), self.hex()))
+
+    def reset(self, queue_id: str = "launch") -> None:
+        """Begins a new generation."""
+        self.run(commands.control(queue_id, "reset", self.hex(), self.hex()))
+
+    def admit(self, count: int, queue_id: str = "launch") -> int:
+        """Calls a batch."""
+        return self.run(commands.admit(queue_id, count, self.hex(), self.hex())).number(0)
+
+    def snapshot(self, queue_id: str = "launch") -> Any:
+        """The full snapshot as it is now."""
+        return self.run(commands.take_snapshot(queue_id, self.hex())).snapshot
+
+    # --- one decision -----------------------------------------------------------------------------------------------
+
+    def _reply(self, batch: Batch, node: Node) -> Reply:
+        node.batches.append(batch)
+        reply = self.fault(batch) if self.fault else None
+        if reply is not None:
+            return reply
+        node.calls += [call.script.name for call in batch.calls]
+        return Reply([self._one(command) for command in batch.commands(node.context.flavour)])
+
+    def decide(self, request: Request, node: Node | None = None) -> Decision:
+        """Runs a decision step by step, each step from the beginning."""
+        node = node or self.node
+        replies: dict[str, Reply] = {}
+        for _ in range(BATCHES_AT_MOST):
+            deciding = decide(request, node.context)
+            try:
+                batch = next(deciding)
+                while batch.name in replies:
+                    batch = deciding.send(replies[batch.name])
+            except StopIteration as done:
+                assert isinstance(done.value, Forward | Respond)
+                assert done.value.why
+                return done.value
+            deciding.close()
+            replies[batch.name] = self._reply(batch, node)
+        raise AssertionError(f"more than {BATCHES_AT_MOST} batches: {list(replies)}")
+
+
+def queue_value(each: Queue) -> dict[str, Any]:
+    """The configuration value that a queue was read from."""
+    value = {key: list(item) if isinstance(item, tuple) else item for key, item in vars(each).items() if not key.startswith("_")}
+    value["routes"] = [
+        {"host": r.host, "path": r.path, "methods": list(r.methods), "ignore_case": r.ignore_case} for r in each.routes
+    ]
+    return value
+
+
+@dataclass
+class Got:
+    """What a browser got. `forwarded`: the origin answered; then `headers` are those that the gate appended."""
+
+    decision: Decision
+    status: int
+    headers: Headers
+    body: str = ""
+    calls: list[str] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def forwarded(self) -> Forward | None:
+        """The forward, if the request reached the origin."""
+        return self.decision if isinstance(self.decision, Forward) else None
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The body as JSON."""
+        value = json.loads(self.body)
+        assert isinstance(value, dict)
+        return value
+
+    @property
+    def state(self) -> str:
+        """The state in the JSON, or on the page."""
+        return str(self.json["state"]) if self.body.startswith("{") else self.slot("state")
+
+    def slot(self, name: str) -> str:
+        """What stands in a slot of the page."""
+        return self.body.partition(f"<p>{name}=")[2].partition("</p>")[0]
+
+    def header(self, name: str) -> str:
+        """The only header of this name, or an empty text."""
+        values = self.all(name)
+        assert len(values) <= 1, values
+        return values[0] if values else ""
+
+    def all(self, name: str) -> list[str]:
+        """The values of a header."""
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+
+class Browser:
+    """A visitor with a cookie jar, as browsers keep it: Max-Age, Secure, the rules of the name prefixes."""
+
+    def __init__(self, world: World, *, scheme: str = "https", host: str = "shop.example.org", client: str = "203.0.113.7",
+                 country: str = "", accept: str = HTML, node: Node | None = None) -> None:  # fmt: skip
+        self.world, self.scheme, self.host, self.client, self.country = world, scheme, host, client, country
+        self.accept, self.node = accept, node
+        self.jar: dict[str, tuple[str, int]] = {"_ga": ("GA1.2.3", 2**53)}
+
+    def cookie(self) -> str:
+        """The Cookie header."""
+        live = {name: value for name, (value, until_ms) in self.jar.items() if until_ms > self.world.now_ms}
+        return "; ".join(f"{name}={value}" for name, value in live.items())
+
+    def value(self, name: str) -> str:
+        """The value of a cookie of ours, whatever its prefix; empty if there is none."""
+        for key, (value, until_ms) in self.jar.items():
+            if key.removeprefix("__Host-").removeprefix("__Secure-") == name and until_ms > self.world.now_ms:
+                return value
+        return ""
+
+    def token(self, name: str = "stanchion-launch") -> dict[str, Any]:
+        """The claims of a cookie of ours."""
+        return self.world.ring.verify(self.value(name))[1]
+
+    def keep(self, set_cookie: str) -> None:
+        """Takes a Set-Cookie header as a browser does. Fails for one that a browser would refuse."""
+        pair, *attributes = set_cookie.split("; ")
+        name, _, value = pair.partition("=")
+        said = {key.lower(): argument for key, _, argument in (item.partition("=") for item in attributes)}
+        assert said["path"] == "/"
+        assert "httponly" in said
+        if name.startswith("__Host-"):
+            assert "secure" in said
+            assert "domain" not in said
+        if name.startswith("__Secure-") or said["samesite"] == "None":
+            assert "secure" in said
+        assert ("secure" in said) == (self.scheme == "https")
+        self.jar[name] = (value, self.world.now_ms + int(said["max-age"]) * 1000)
+
+    def request(self, target: str, method: str = "GET", **headers: str) -> Request:
+        """A request with the browser's cookies. `headers`: with `_` for `-`."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        all_headers = {"accept": self.accept, "cookie": self.cookie()} | given
+        if not all_headers["cookie"]:
+            del all_headers["cookie"]
+        return Request(method, target, self.scheme, self.host, self.client, self.country, self.world.now_ms, self.world.hex(),
+                       "req-1", all_headers)  # fmt: skip
+
+    def get(self, target: str = "/launch/", method: str = "GET", *, answer: tuple[int, Headers] | None = None,
+            **headers: str) -> Got:  # fmt: skip
+        """One request. `answer`: status and headers of the origin's answer, if it gets there."""
+        node = self.node or self.world.node
+        node.forget()
+        request = self.request(target, method, **headers)
+        decision = self.world.decide(request, node)
+        if isinstance(decision, Respond):
+            got = Got(decision, decision.status, list(decision.headers), decision.body)
+        else:
+            got = self._origin(request, decision, node, answer or (200, [("cache-control", "private")]))
+        got.calls = node.forget()
+        for set_cookie in got.all("set-cookie"):
+            self.keep(set_cookie)
+        return got
+
+    def _origin(self, request: Request, decision: Forward, node: Node, answer: tuple[int, Headers]) -> Got:
+        status, headers = answer
+        if not decision.context and not any(name.startswith("stanchion-") for name, _ in headers):
+            return Got(decision, status, [])
+        # The origin's answer comes a moment later; what a node learns in the meantime changes nothing.
+        ending = conclude(request, decision.context, status, headers, node.context)
+        for call in ending.calls:
+            self.world.run(call)
+            node.calls.append(call.script.name)
+        return Got(decision, status, list(ending.headers), note=ending.note)
+
+    def status(self, queue_id: str = "launch", **headers: str) -> Got:
+        """One look at the status."""
+        return self.get(f"/.stanchion/{queue_id}/status", accept=JSON, **headers)
+
+    def leave(self, queue_id: str = "launch", **headers: str) -> Got:
+        """Gives up the place."""
+        return self.get(f"/.stanchion/{queue_id}/leave", "POST", **headers)
+
+    def join(self, target: str = "/launch/") -> int:
+        """Gets in line: a page, then the cookie comes back. Answers the position."""
+        self.get(target)
+        got = self.status()
+        assert got.json["position"], got.body
+        return int(got.json["position"])
+
+
+def full(world: World, people: int = 2) -> list[Browser]:
+    """Fills the burst: that many browsers walk straight in; from then on the queue is queueing."""
+    inside = []
+    for number in range(people):
+        browser = Browser(world, client=f"198.51.{number}.1")
+        got = browser.get()
+        if got.forwarded is None:  # the hold for candidates: the cookie comes back
+            world.pass_time(1)
+            got = browser.get()
+        assert got.forwarded is not None, got.body
+        inside.append(browser)
+    return inside
+
+
+def set_cookies(got: Got) -> dict[str, str]:
+    """The Set-Cookie headers by the name of the cookie, without its prefix."""
+    pairs: Mapping[str, str] = {value.partition("=")[0]: value for value in got.all("set-cookie")}
+    return {name.removeprefix("__Host-").removeprefix("__Secure-"): value for name, value in pairs.items()}
+
+
+def forged(world: World, kind: tokens.Kind, claims: dict[str, Any]) -> str:
+    """A token that is signed as ours, with any claims."""
+    return world.ring.sign(kind, claims)
