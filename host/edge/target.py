@@ -77,5 +77,5 @@ def read_host(target: Target, headers: Headers, http_version: str) -> str:
 
 
 def is_host(value: bytes) -> bool:
-    """Whether this is a host with an optional port, as a Host header has it; some clients end it with a dot."""
+    """Whether this is a host with an optional port, as a Host header has it, perhaps with a dot behind."""
     return bool(_HOST.match(value))
