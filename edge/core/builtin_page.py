@@ -18,7 +18,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "You are not inside at the moment, so nothing was sent. Go back to keep a copy of what you typed, then come in.",
         "e",
     ),
-    "ended": ("This line has ended", "Your place in it is no longer valid. You may join again.", "e"),
+    "ended": ("You are no longer in line", "Your place was given up, or the line has begun anew. You may join again.", "e"),
 }
 _STYLE = (
     ":root{color-scheme:light dark}body{margin:0;font:1.0625rem/1.5 'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif;"
