@@ -35,9 +35,10 @@ class ConfigurationSource:
     async def published(self) -> Published:
         """Never raises: trouble is in `problem`, beside the last configuration that could be read."""
         async with self._lock:
-            if self._read_at_s is None or self._clock() - self._read_at_s >= FRESH_S:
+            now_s = self._clock()
+            if self._read_at_s is None or now_s - self._read_at_s >= FRESH_S:
                 self._published = await asyncio.to_thread(self._load)
-                self._read_at_s = self._clock()
+                self._read_at_s = now_s
             return self._published
 
     def _load(self) -> Published:

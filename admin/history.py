@@ -32,7 +32,7 @@ class History:
         self._samples: OrderedDict[str, deque[Sample]] = OrderedDict()
 
     def add(self, view: QueueView, at_s: float) -> None:
-        """Keeps this look: the newest one is replaced until SAMPLE_EVERY_S have passed."""
+        """Keeps this look: the newest one is replaced until it is SAMPLE_EVERY_S after the one before."""
         if view.status == MISSING:
             return
         samples = self._samples.setdefault(view.id, deque(maxlen=SPAN_S // SAMPLE_EVERY_S + 2))
@@ -40,7 +40,7 @@ class History:
         if len(self._samples) > QUEUES_AT_MOST:
             self._samples.popitem(last=False)
         sample = Sample(at_s, view.waiting, view.inside, view.admitted_last_minute)
-        if len(samples) > 1 and at_s - samples[-2].at_s < SAMPLE_EVERY_S:
+        if len(samples) > 1 and samples[-1].at_s - samples[-2].at_s < SAMPLE_EVERY_S:
             samples[-1] = sample
         else:
             samples.append(sample)

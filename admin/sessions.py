@@ -21,7 +21,7 @@ SESSION_TOUCH_S = 300
 SIGNED_OUT_AT_MOST = 10_000
 CSRF_FIELD = "csrf"
 HOME = "/"
-_NEXT = re.compile(r"/[A-Za-z0-9_~.-]*(?:/[A-Za-z0-9_~.-]+)*(?:\?[A-Za-z0-9_~.=&%+-]*)?")
+_NEXT = re.compile(r"/(?:[A-Za-z0-9_~.-]+(?:/[A-Za-z0-9_~.-]+)*)?(?:\?[A-Za-z0-9_~.=&%+-]*)?")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ never tries again by itself (every step may be repeated with its request id, so 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +27,7 @@ RETRY_AFTER_S = 2
 # Queues read in one request: with every script sent in full it stays below a tenth of what Upstash takes.
 READ_AT_MOST = 25
 # What the client raises on an answer that is not of this protocol: it trusts its shape.
-_NOT_THE_PROTOCOL = (ValueError, KeyError, TypeError, AttributeError, json.JSONDecodeError)
+_NOT_THE_PROTOCOL = (ValueError, KeyError, TypeError, AttributeError, AssertionError)
 
 
 class StoreUnavailable(Exception):

@@ -62,7 +62,8 @@ class Throttle:
         if network not in self._known:
             buckets.append((self._shared, SHARED_EARNS_AFTER_S))
         wait_s = max((1.0 - bucket.left) * earns_after_s for bucket, earns_after_s in buckets)
-        if wait_s > 0:
+        # Whoever has waited as long as told is not sent away by a rounding error.
+        if wait_s > 1e-6:
             return wait_s
         for bucket, _ in buckets:
             bucket.left -= 1.0

@@ -39,7 +39,13 @@ def _described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": "Problem details", "content": content} for status in (401, *statuses, 503)}
 
 
-router = APIRouter(prefix=PREFIX, dependencies=[Security(require_token)], tags=["queues"], redirect_slashes=False)
+router = APIRouter(
+    prefix=PREFIX,
+    dependencies=[Security(require_token)],
+    tags=["queues"],
+    redirect_slashes=False,
+    generate_unique_id_function=lambda route: route.name,
+)
 
 
 @router.get("/queues", response_model=QueueList, responses=_described(422))
@@ -64,7 +70,7 @@ async def list_queues(
     return {"queues": [view.public() for view in views], "next": shown[-1].id if more else None}
 
 
-@router.get("/queues/{queue_id}", response_model=QueueShape, responses=_described(404))
+@router.get("/queues/{queue_id}", response_model=QueueShape, responses=_described(404, 422))
 async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
     """One queue with its state."""
     return (await desk(request).operations.queue(queue_id)).public()

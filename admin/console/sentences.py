@@ -77,7 +77,7 @@ def rate(view: QueueView, text: str) -> str:
         return new
     now = view.limits.admit_per_minute
     if new == now:
-        return f"{_rate(now)} is in force now, {source(view, 'admit_per_minute')}."
+        return f"{_rate(now).capitalize()} is in force now, {source(view, 'admit_per_minute')}."
     if new is None:
         caps = [view.limits.max_active, view.limits.inventory]
         if view.limits.burst is not None:

@@ -68,6 +68,7 @@ class Admin:
     def start(self, *queue_ids: str) -> None:
         for queue_id in queue_ids or tuple(self.queues):
             self.visitors.start(self.queues[queue_id])
+        self.clock.ahead_s += 2
 
     def api(self, method: str, path: str, **more: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {API_TOKEN}", **more.pop("headers", {})}

@@ -11,7 +11,8 @@ from tests.admin.conftest import Admin
 from tests.admin.world import queue_json
 
 QUEUE_KEYS = [
-    "id", "status", "epoch", "length", "cursor", "waiting", "called", "inside", "admitted_last_minute", "limits", "config_version",
+    "id", "status", "epoch", "length", "cursor", "waiting", "called", "inside",
+    "admitted_last_minute", "limits", "config_version",
 ]  # fmt: skip
 LIMIT_KEYS = ["admit_per_minute", "burst", "max_active", "inventory", "manual", "always_queue", "live"]
 

@@ -25,7 +25,9 @@ def problem(answer: httpx.Response, status: int) -> str:
     return detail
 
 
-@pytest.mark.parametrize("header", [None, "Bearer wrong-token-of-the-tests", "Bearer", "Basic YWRtaW46eA==", "api-token-of-the-tests"])
+@pytest.mark.parametrize(
+    "header", [None, "Bearer wrong-token-of-the-tests", "Bearer", "Basic YWRtaW46eA==", "api-token-of-the-tests"]
+)
 def test_401_with_a_challenge(admin: Admin, header: str | None) -> None:
     with admin.anyone() as client:
         answer = client.get("/api/v1/queues", headers={"Authorization": header} if header else {})
@@ -84,10 +86,29 @@ def test_413_before_the_whole_body_is_read(admin: Admin) -> None:
     assert "65536" in problem(answer, 413)
 
 
-BAD_COUNTS = [b"", b"{", b"null", b"[]", b"5", b"{}", b'{"count": 0}', b'{"count": 100001}', b'{"count": 1.0}', b'{"count": 1e2}',
-              b'{"count": "5"}', b'{"count": true}', b'{"count": null}', b'{"count": NaN}', b'{"count": -1}', b'{"count": 1, "x": 1}',
-              b'{"count": 1, "count": 2}', b"\xff\xfe", b"[" * 60000, b'{"count": ' + b"9" * 5000 + b"}",
-              b'{"\\ud800": 1}']  # fmt: skip
+BAD_COUNTS = [
+    b"",
+    b"{",
+    b"null",
+    b"[]",
+    b"5",
+    b"{}",
+    b'{"count": 0}',
+    b'{"count": 100001}',
+    b'{"count": 1.0}',
+    b'{"count": 1e2}',
+    b'{"count": "5"}',
+    b'{"count": true}',
+    b'{"count": null}',
+    b'{"count": NaN}',
+    b'{"count": -1}',
+    b'{"count": 1, "x": 1}',
+    b'{"count": 1, "count": 2}',
+    b"\xff\xfe",
+    b"[" * 60000,
+    b'{"count": ' + b"9" * 5000 + b"}",
+    b'{"\\ud800": 1}',
+]
 
 
 @pytest.mark.parametrize("body", BAD_COUNTS, ids=lambda body: body[:24])
@@ -96,11 +117,27 @@ def test_422_for_a_batch(admin: Admin, body: bytes) -> None:
     problem(admin.api("POST", "/queues/sale/admit", content=body, headers={"Content-Type": "application/json"}), 422)
 
 
-BAD_LIMITS = [b"{}", b"[]", b"null", b'{"rate": 5}', b'{"manual": true}', b'{"admit_per_minute": -1}', b'{"admit_per_minute": 1000001}',
-              b'{"admit_per_minute": 1.5}', b'{"admit_per_minute": true}', b'{"admit_per_minute": "5"}', b'{"admit_per_minute": NaN}',
-              b'{"admit_per_minute": Infinity}', b'{"admit_per_minute": "Config"}', b'{"admit_per_minute": []}',
-              b'{"max_active": 0}', b'{"burst": 0}', b'{"inventory": 100000001}', b'{"\\ud800": 1}',
-              b'{"admit_per_minute": 5, "epoch": "x"}']  # fmt: skip
+BAD_LIMITS = [
+    b"{}",
+    b"[]",
+    b"null",
+    b'{"rate": 5}',
+    b'{"manual": true}',
+    b'{"admit_per_minute": -1}',
+    b'{"admit_per_minute": 1000001}',
+    b'{"admit_per_minute": 1.5}',
+    b'{"admit_per_minute": true}',
+    b'{"admit_per_minute": "5"}',
+    b'{"admit_per_minute": NaN}',
+    b'{"admit_per_minute": Infinity}',
+    b'{"admit_per_minute": "Config"}',
+    b'{"admit_per_minute": []}',
+    b'{"max_active": 0}',
+    b'{"burst": 0}',
+    b'{"inventory": 100000001}',
+    b'{"\\ud800": 1}',
+    b'{"admit_per_minute": 5, "epoch": "x"}',
+]
 
 
 @pytest.mark.parametrize("body", BAD_LIMITS, ids=lambda body: body[:32])

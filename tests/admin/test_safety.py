@@ -15,7 +15,7 @@ from tests.admin.conftest import API_TOKEN, Admin, Browser, sign_in
 from tests.admin.world import queue_json
 
 # What the clock alone moves, whoever looks.
-CLOCK_FIELDS = {"clock", "wall", "lease", "pump_at", "ttl_at", "units", "pruned_at", "places_at"}
+CLOCK_FIELDS = {"clock", "wall", "lease", "pump_at", "ttl_at", "units", "pruned_at", "places_at", "hold_until"}
 API_ROUTES = [(sorted(route.methods or ())[0], route.path) for route in api.router.routes if isinstance(route, Route)]
 API_ROUTES += [
     (sorted(methods)[0], path)
@@ -23,7 +23,11 @@ API_ROUTES += [
     if not isinstance(route, Route) and (methods := getattr(route, "methods", None)) and (path := getattr(route, "path", ""))
 ]
 CONSOLE_ROUTES = [(method, route.path) for route in console.ROUTES for method in sorted(route.methods or ()) if method != "HEAD"]
-GETS = [path for method, path in API_ROUTES + CONSOLE_ROUTES if method == "GET"] + ["/healthz", "/openapi.json", "/static/console.js"]
+GETS = [path for method, path in API_ROUTES + CONSOLE_ROUTES if method == "GET"] + [
+    "/healthz",
+    "/openapi.json",
+    "/static/console.js",
+]
 CHANGES = [(method, path) for method, path in API_ROUTES if method != "GET"]
 FORMS = [path for method, path in CONSOLE_ROUTES if method == "POST"]
 
@@ -34,12 +38,13 @@ def fill(path: str) -> str:
 
 def everything(admin: Admin) -> dict[str, Any]:
     """All of Redis but what the clock moves."""
-    client, found = admin.visitors.client, {}
+    client: Any = admin.visitors.client
+    found: dict[str, Any] = {}
     for key in sorted(client.scan_iter("*", count=1000)):
         match client.type(key):
             case "hash":
                 fields = client.hgetall(key)
-                found[key] = {name: value for name, value in fields.items() if name not in CLOCK_FIELDS}  # type: ignore[union-attr]
+                found[key] = {name: value for name, value in fields.items() if name not in CLOCK_FIELDS}
             case "zset":
                 found[key] = client.zrange(key, 0, -1, withscores=True)
             case _:
@@ -146,7 +151,9 @@ def test_pages_want_a_session(quiet: Admin, path: str) -> None:
         assert answer.headers["location"].startswith("/sign-in")
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/queues/sale", "/static/console.css", "/healthz", "/openapi.json", "/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/", "/sign-in", "/queues/sale", "/static/console.css", "/healthz", "/openapi.json", "/nothing"]
+)
 def test_every_answer_has_the_security_headers(quiet: Admin, path: str) -> None:
     with quiet.anyone() as client:
         sign_in(client)

@@ -29,7 +29,9 @@ def test_sign_in_and_out(admin: Admin) -> None:
         assert client.get("/").status_code == 303, "a copy of the cookie outlived the sign-out"
 
 
-@pytest.mark.parametrize(("user", "password"), [("admin", "wrong"), ("root", PASSWORD), ("", ""), ("admin", PASSWORD + " "), ("ADMIN", PASSWORD)])
+@pytest.mark.parametrize(
+    ("user", "password"), [("admin", "wrong"), ("root", PASSWORD), ("", ""), ("admin", PASSWORD + " "), ("ADMIN", PASSWORD)]
+)
 def test_a_wrong_name_or_password(admin: Admin, user: str, password: str) -> None:
     with admin.anyone() as client:
         answer = sign_in(client, password, user=user)
@@ -110,7 +112,7 @@ def test_a_new_password_ends_old_sessions(admin: Admin) -> None:
 @pytest.mark.parametrize("cookie", ["", "null", "e30=", "e30=.abc.def", "\u00e4", "x" * 4000])
 def test_mangled_cookies_are_nobody(admin: Admin, cookie: str) -> None:
     with admin.anyone() as client:
-        answer = client.get("/", headers={"Cookie": f"stanchion_admin={cookie}".encode()})
+        answer = client.get("/", headers=[(b"Cookie", f"stanchion_admin={cookie}".encode())])
         assert answer.status_code == 303
 
 
@@ -135,8 +137,8 @@ def test_next_leads_back(admin: Admin, target: str) -> None:
         assert sign_in(client, next=found[1]).headers["location"] == target
 
 
-UNSAFE = ["//evil.example", "https://evil.example", "/\\evil.example", "\\/evil", "javascript:alert(1)", "/x//evil", "", "x", "/a\nb",
-          "/%0d%0aSet-Cookie:x", " /", "/@evil", "/" + "a" * 600]  # fmt: skip
+UNSAFE = ["//evil.example", "https://evil.example", "/\\evil.example", "\\/evil", "javascript:alert(1)", "/x//evil", "", "x",
+          "/a\nb", "/%0d%0aSet-Cookie:x", " /", "/@evil", "/" + "a" * 600]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", UNSAFE)

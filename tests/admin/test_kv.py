@@ -1,0 +1,64 @@
+"""The KV folder: whole values or none, and no way out of the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from admin.kv import VALUE_MAX_BYTES, FolderKv, KvError
+
+
+def test_put_and_get(tmp_path: Path) -> None:
+    kv = FolderKv(tmp_path / "new" / "kv")
+    assert kv.get("config.json") is None
+    kv.put("config.json", "{}")
+    kv.put("pages/default/en/waiting.html", "größer")
+    kv.put("config.json", '{"a": 1}')
+    assert kv.get("config.json") == '{"a": 1}'
+    assert kv.get("pages/default/en/waiting.html") == "größer"
+    assert kv.get("config.json/inside") is None
+    names = [path.name for path in (tmp_path / "new" / "kv").iterdir()]
+    assert sorted(names) == ["config.json", "pages"], "something was left beside the values"
+
+
+def test_a_failed_put_keeps_the_old_value(tmp_path: Path) -> None:
+    kv = FolderKv(tmp_path)
+    kv.put("a", "old")
+    with pytest.raises(KvError, match="larger"):
+        kv.put("a", "x" * (VALUE_MAX_BYTES + 1))
+    with pytest.raises(KvError, match="cannot be written"):
+        kv.put("a/b", "below a value")
+    assert kv.get("a") == "old"
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"ok \xff")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "huge").write_bytes(b"x" * (VALUE_MAX_BYTES + 1))
+    kv = FolderKv(tmp_path)
+    with pytest.raises(KvError, match="byte 3"):
+        kv.get("binary")
+    with pytest.raises(KvError, match="cannot be read"):
+        kv.get("folder")
+    with pytest.raises(KvError, match="larger"):
+        kv.get("huge")
+
+
+@pytest.mark.parametrize("key", ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/", ".hidden", "a\\b", "a\x00", "ä", "x" * 300])
+def test_what_is_no_key(tmp_path: Path, key: str) -> None:
+    with pytest.raises(KvError, match="not a key"):
+        FolderKv(tmp_path).get(key)
+
+
+@given(st.text(alphabet="ab./\\-_%~\x00", max_size=12))
+def test_no_key_leads_out_of_the_folder(key: str) -> None:
+    folder = Path("/srv/kv")
+    try:
+        path = FolderKv(folder)._path(key)
+    except KvError:
+        return
+    assert folder in path.parents
+    assert ".." not in path.parts
