@@ -79,6 +79,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("UPSTASH_REDIS_REST_TOKEN", "", "Bearer token for Redis over REST.", secret=True, kind="bearer"),
     Setting(
+        "STANCHION_REDIS_FLAVOUR",
+        "",
+        "What answers behind the REST address. Empty: redis on this machine, upstash elsewhere.",
+        kind="choice",
+        choices=("redis", "upstash"),
+    ),
+    Setting(
         "STANCHION_REDIS_READONLY_TOKEN",
         "",
         "Token with which the local bridge allows reads only.",
@@ -98,6 +105,14 @@ SETTINGS: tuple[Setting, ...] = (
         "Token of the first administrator.",
         secret=True,
         min_length=16,
+    ),
+    Setting("STANCHION_ADMIN_PASSWORD_HASH", "", "Argon2 hash of the operator's password.", secret=True),
+    Setting("STANCHION_ADMIN_DIR", ".stanchion/admin", "Folder of the admin app's own files."),
+    Setting(
+        "STANCHION_LOCAL",
+        "0",
+        "1: a run on one machine, which makes the secrets that are missing. Never in production.",
+        kind="flag",
     ),
     Setting(
         "STANCHION_ON_CONFIG_ERROR",

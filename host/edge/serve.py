@@ -8,6 +8,7 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -31,7 +32,7 @@ from host.settings import Settings
 REQUIRED = ("STANCHION_SIGNING_KEYS", "UPSTASH_REDIS_REST_TOKEN")
 # What the guest may read of the deployment; everything else stays on this side.
 GUEST_SETTINGS = ("STANCHION_ON_CONFIG_ERROR",)
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 KEEPALIVE_S = 60
 # How long answers in progress may go on after the signal; event streams would go on for ever.
 GRACE_S = 3
@@ -52,10 +53,10 @@ def start_engine(settings: Settings) -> GateEngine:
 
 def guest_settings(settings: Settings) -> dict[str, str]:
     """What `settings.get` answers from. The Redis flavour decides on the first line of the scripts."""
-    host = settings.redis_rest_url.partition("://")[2]
-    local = host.startswith(LOOPBACK_HOSTS)
-    flavour = {"STANCHION_REDIS_FLAVOUR": "redis" if local else "upstash"}
-    return {name: settings[name] for name in GUEST_SETTINGS} | flavour
+    told = {name: settings[name] for name in GUEST_SETTINGS}
+    local = urlsplit(settings.redis_rest_url).hostname in LOOPBACK_HOSTS
+    told["STANCHION_REDIS_FLAVOUR"] = settings["STANCHION_REDIS_FLAVOUR"] or ("redis" if local else "upstash")
+    return told
 
 
 class Edge:

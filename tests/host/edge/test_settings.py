@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from host.component.build import ROOT
+from host.edge.serve import guest_settings
 from host.setting_rules import RULES
 from host.settings import SETTINGS, SettingError, load, settings_reference
 
 KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 SOURCES = ("edge", "host", "admin", "cli", "sim", "bench", "templates", "examples", "Makefile", ".ci")
 NAME = re.compile(r"\b(?:STANCHION|UPSTASH)_[A-Z0-9_]*[A-Z0-9]\b")
-# Not an environment variable: what the host tells the guest of itself.
-TOLD_BY_THE_HOST = {"STANCHION_REDIS_FLAVOUR"}
+TABLE = ROOT / "host" / "settings.py"
 # Of the test suite alone.
 OF_THE_TESTS = {"STANCHION_TEST_REQUIRE"}
 
@@ -28,11 +28,11 @@ def test_every_name_in_the_source_is_in_the_table() -> None:
         path = ROOT / top
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         for file in files:
-            if "__pycache__" not in file.parts and "node_modules" not in file.parts:
+            if not {"__pycache__", "node_modules"} & set(file.parts) and file != TABLE:
                 found.update(NAME.findall(file.read_text(encoding="utf-8", errors="ignore")))
     names = {setting.name for setting in SETTINGS}
-    assert found - TOLD_BY_THE_HOST - OF_THE_TESTS - names == set()
-    assert names - found == set()
+    assert found - OF_THE_TESTS - names == set()
+    assert names - found == set(), "settings that nothing reads"
 
 
 def test_the_reference_has_a_row_for_each_setting() -> None:
@@ -159,3 +159,21 @@ def test_local_addresses_follow_bind_and_ports() -> None:
 
 def test_settings_do_not_show_their_values() -> None:
     assert KEY not in repr(load({"STANCHION_SIGNING_KEYS": f"a:{KEY}"}))
+
+
+@pytest.mark.parametrize(
+    ("environ", "flavour"),
+    [
+        ({}, "redis"),
+        ({"UPSTASH_REDIS_REST_URL": "http://localhost:1"}, "redis"),
+        ({"UPSTASH_REDIS_REST_URL": "http://[::1]:1"}, "redis"),
+        ({"UPSTASH_REDIS_REST_URL": "https://eu1-x.upstash.io"}, "upstash"),
+        ({"UPSTASH_REDIS_REST_URL": "https://127.0.0.1.example.org"}, "upstash"),
+        ({"UPSTASH_REDIS_REST_URL": "http://bridge:8082", "STANCHION_REDIS_FLAVOUR": "redis"}, "redis"),
+    ],
+)
+def test_the_guest_is_told_what_answers_behind_the_rest_address(
+    environ: dict[str, str], flavour: str
+) -> None:
+    told = guest_settings(load(environ))
+    assert told == {"STANCHION_ON_CONFIG_ERROR": "hold", "STANCHION_REDIS_FLAVOUR": flavour}
