@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import Any
 
 import redis.asyncio
-from fakeredis import FakeServer, _msgs
-from fakeredis._command_args_parsing import Int
-from fakeredis._commands import Key, Signature
+from fakeredis import FakeServer
+from fakeredis._commands import Signature
 from fakeredis._helpers import OK, SimpleError, SimpleString
 from fakeredis._socket._resp import extract_command
 from fakeredis.aioredis import AsyncFakeSocket
 from fakeredis.model import is_write_command
 
+from host.rest.embedded_commands import ADDED, COMMANDS, NO_SCRIPT
 from host.rest.embedded_lua import LuaEngine
 from host.rest.lua_json import sha1hex
 from host.rest.replies import Reply, ReplyError, Status, flatten
@@ -27,23 +27,8 @@ from host.rest.requests import Command
 #: Version that the embedded server claims: its Lua and its error texts are made after this one.
 REDIS_VERSION = (7, 0, 15)
 
-_NO_SCRIPT = _msgs.FLAG_NO_SCRIPT
-
-
-def _signature(name: str, function: str, fixed: Any, repeat: Any, flags: str = "") -> Signature:
-    return Signature(name, function, fixed, repeat, flags=flags)
-
-
-#: Commands that fakeredis lacks.
-_EXTRA = {
-    "eval_ro": _signature("eval_ro", "eval_ro", (bytes, Int), (bytes,), _NO_SCRIPT),
-    "evalsha_ro": _signature("evalsha_ro", "evalsha_ro", (bytes, Int), (bytes,), _NO_SCRIPT),
-    "info": _signature("info", "info", (), (bytes,)),
-    "config get": _signature("config get", "config_get", (bytes,), (bytes,), _NO_SCRIPT),
-    "touch": _signature("touch", "exists", (Key(),), (Key(),)),
-}
-#: They have a Lua of their own, without a sandbox (see embedded_lua).
-_ABSENT = ("function", "fcall")
+#: Texts of scripts that are kept, the newest. Who sends EVALSHA must be ready for NOSCRIPT anyway.
+MAX_SCRIPTS = 2000
 
 
 class EmbeddedSocket(AsyncFakeSocket):
@@ -77,11 +62,12 @@ class EmbeddedSocket(AsyncFakeSocket):
         return value if shape is None else shape(value)
 
     def _name_to_func(self, cmd_name: str) -> tuple[Any, Signature]:
-        signature = _EXTRA.get(cmd_name)
-        if signature is not None:
-            return getattr(self, signature.func_name), signature
-        if cmd_name.startswith(_ABSENT):
-            raise SimpleError(f"ERR '{cmd_name.split()[0]}' is not offered by the embedded Redis")
+        added = ADDED.get(cmd_name)
+        if added is not None:
+            return getattr(self, added.func_name), added
+        if cmd_name.partition(" ")[0] not in COMMANDS:
+            shown = cmd_name[:128].replace("\r", " ").replace("\n", " ")
+            raise SimpleError(f"ERR unknown command '{shown}', with args beginning with: ")
         function, signature = super()._name_to_func(cmd_name)
         return function, signature
 
@@ -104,7 +90,7 @@ class EmbeddedSocket(AsyncFakeSocket):
             raise SimpleError("ERR wrong number of arguments for 'script|load' command")
         sha = sha1hex(args[0])
         self._engine.compile(sha, args[0])
-        self._server.script_cache[sha] = args[0]
+        self._remember(sha, args[0])
         return sha
 
     def script_exists(self, *args: bytes) -> list[int]:  # noqa: D102
@@ -116,6 +102,12 @@ class EmbeddedSocket(AsyncFakeSocket):
         self._server.script_cache.clear()
         self._engine.forget()
         return OK
+
+    def _remember(self, sha: bytes, text: bytes) -> None:
+        cache = self._server.script_cache
+        cache[sha] = text
+        if len(cache) > MAX_SCRIPTS:
+            del cache[next(iter(cache))]
 
     def _text_of(self, sha: bytes) -> bytes:
         try:
@@ -130,7 +122,7 @@ class EmbeddedSocket(AsyncFakeSocket):
             raise SimpleError("ERR Number of keys can't be negative")
         sha = sha1hex(text)
         reply = self._engine.run(sha, text, rest[:numkeys], rest[numkeys:], read_only)
-        self._server.script_cache[sha] = text
+        self._remember(sha, text)
         if isinstance(reply, SimpleError):
             raise reply
         return reply
@@ -147,7 +139,7 @@ class EmbeddedSocket(AsyncFakeSocket):
             return False, b"ERR Wrong number of args calling Redis command from script"
         if read_only and is_write_command(words[0].lower()):
             return False, b"ERR Write commands are not allowed from read-only scripts."
-        if _NO_SCRIPT in signature.flags:
+        if NO_SCRIPT in signature.flags:
             return False, b"ERR This Redis command is not allowed from script"
         reply = self._run_command(function, signature, args, True)
         if isinstance(reply, SimpleError):

@@ -90,8 +90,13 @@ class HealthWatch:
     async def watch(self) -> None:
         """Looks again and again until cancelled."""
         while True:
-            health = await self.current()
-            await asyncio.sleep(CHECK_INTERVAL_S if health.reachable else CHECK_INTERVAL_AWAY_S)
+            interval_s = CHECK_INTERVAL_AWAY_S
+            try:
+                if (await self.current()).reachable:
+                    interval_s = CHECK_INTERVAL_S
+            except Exception as error:
+                log("error", "health_check_failed", what=repr(error))
+            await asyncio.sleep(interval_s)
 
     def _tell(self, health: Health) -> None:
         before = self._last

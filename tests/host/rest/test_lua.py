@@ -297,15 +297,6 @@ def test_an_endless_loop_is_stopped() -> None:
     assert reply.text.startswith("ERR the script ran too long and was stopped")
 
 
-def test_functions_are_refused() -> None:
-    async def run() -> list[Reply]:
-        return await EmbeddedBackend().run([[b"FUNCTION", b"LIST"], [b"FCALL", b"f", b"0"], [b"function", b"load", b"x"]])
-
-    for reply in asyncio.run(run()):
-        assert isinstance(reply, ReplyError)
-        assert "not offered by the embedded Redis" in reply.text
-
-
 def test_a_fault_inside_is_the_commands_error_only(monkeypatch: pytest.MonkeyPatch) -> None:
     from host.rest.embedded_socket import EmbeddedSocket
 
@@ -326,6 +317,18 @@ def test_a_fault_inside_is_the_commands_error_only(monkeypatch: pytest.MonkeyPat
     assert "RuntimeError: broken inside" in first.text
     assert isinstance(inside, ReplyError)
     assert after == b"1"
+
+
+def test_script_texts_are_bounded() -> None:
+    from host.rest.embedded_socket import MAX_SCRIPTS
+
+    async def run() -> list[Reply]:
+        backend = EmbeddedBackend()
+        texts = [b"return %d" % number for number in range(MAX_SCRIPTS + 1)]
+        shas = await backend.run([[b"SCRIPT", b"LOAD", text] for text in texts])
+        return await backend.run([[b"EVALSHA", sha, b"0"] for sha in (shas[0], shas[1], shas[-1]) if isinstance(sha, bytes)])
+
+    assert asyncio.run(run()) == [ReplyError("NOSCRIPT No matching script. Please use EVAL."), 1, MAX_SCRIPTS]
 
 
 def test_compiled_scripts_are_bounded() -> None:

@@ -170,6 +170,20 @@ def protected(redis: RedisServer) -> Iterator[None]:
         redis.command = original  # type: ignore[method-assign]
 
 
+def test_a_replica_is_temporary_and_its_promotion_is_noticed(tmp_path: Path) -> None:
+    redis = RedisServer(needs("redis"), tmp_path, free_port(), ["--replicaof", "127.0.0.1", str(free_port())])
+    redis.start()
+    try:
+        with running_door(redis.url) as door, client(door.url) as http:
+            refused = http.get("/set/a/1")
+            assert refused.status_code == 503
+            assert refused.json()["error"].startswith("READONLY ")
+            assert redis.command("REPLICAOF", "NO", "ONE") == "+OK"
+            assert http.get("/set/a/1").json() == {"result": "OK"}
+    finally:
+        redis.kill()
+
+
 def test_an_evicting_redis_is_a_loud_warning(tmp_path: Path) -> None:
     redis = RedisServer(needs("redis"), tmp_path, free_port(), ["--maxmemory-policy", "allkeys-lru"])
     redis.start()

@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from host.rest.embedded_commands import ADDED, COMMANDS
 from host.rest.keys import first_key
 from host.rest.open import open_backend
 from host.rest.policy import READ_COMMANDS, read_only_refusal, refusal
-from host.rest.replies import Reply
+from host.rest.replies import Reply, ReplyError
 from tests.host.rest.servers import RedisServer
 
 
@@ -84,6 +85,30 @@ def test_every_read_command_is_read_only_to_redis(real_redis: RedisServer) -> No
     assert table.keys() >= READ_COMMANDS
     assert [name for name in READ_COMMANDS - not_keyed if b"readonly" not in table[name]] == []
     assert [name for name in not_keyed if b"write" in table[name]] == []
+
+
+def test_the_embedded_redis_has_only_commands_of_redis_7(real_redis: RedisServer) -> None:
+    table = {name.decode().lower() for name in command_table(real_redis)}
+    offered = COMMANDS | {name.split()[0] for name in ADDED}
+    assert offered <= table
+    # What a queue needs must not get lost.
+    needed = {
+        "eval", "evalsha", "script", "time", "lastsave", "info", "zadd", "zrange", "zpopmin", "unlink", "rename", "setbit",
+        "getbit",
+    }  # fmt: skip
+    assert offered >= needed
+
+
+@pytest.mark.parametrize(
+    "command", ["FUNCTION LIST", "FCALL f 0", "TS.MGET x", "JSON.GET k", "BF.ADD k x", "VADD k x", "nope a b"]
+)
+def test_the_embedded_redis_does_not_know_others(command: str) -> None:
+    async def run() -> list[Reply]:
+        return await open_backend("").run([words(command)])
+
+    (reply,) = asyncio.run(run())
+    assert isinstance(reply, ReplyError)
+    assert reply.text.startswith(f"ERR unknown command '{command.split()[0].lower()}")
 
 
 def test_no_blocking_command_passes(real_redis: RedisServer) -> None:
