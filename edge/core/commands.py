@@ -111,7 +111,7 @@ def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, 
 
 def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, random: str, *, units: int = 1,
         now_ms: int | None = None) -> Call:  # fmt: skip
-    """Ends a visit, or gives up a place. Verdicts: freed, left, already, epoch, missing."""
+    """Ends a visit, or gives up a place. Verdicts: freed, left, already, late, conflict (free units), epoch, missing."""
     return _call(scripts.END, scope, now_ms, random, epoch, position, visitor, reason, units)
 
 
@@ -122,19 +122,23 @@ def take_snapshot(scope: str, random: str, *, now_ms: int | None = None) -> Call
 
 def control(scope: str, action: Literal["pause", "resume", "reset"], request_id: str, random: str, *,
             now_ms: int | None = None) -> Call:  # fmt: skip
-    """An operator's step. Verdicts: ok (status, epoch), missing."""
+    """An operator's step. Verdicts: ok (status, epoch), missing, busy."""
     return _call(scripts.CONTROL, scope, now_ms, random, action, request_id)
 
 
 def admit(scope: str, count: int, request_id: str, random: str, *, now_ms: int | None = None) -> Call:
-    """Calls the next `count` waiting, at most 500 in one step. Verdicts: ok (called), paused, recovering, missing."""
+    """Calls the next `count` waiting, at most 500 in one step. Verdicts: ok (called), paused, recovering, missing, busy."""
     return _call(scripts.ADMIT, scope, now_ms, random, count, request_id)
 
 
-def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], random: str, *, now_ms: int | None = None) -> Call:
-    """Live limits by their public names (`LIMITS`); None: no limit; "=": what the configuration says. Verdicts: ok, missing."""
+def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], random: str, *, request_id: str = "",
+               now_ms: int | None = None) -> Call:  # fmt: skip
+    """Live limits by their public names (`LIMITS`); None: no limit; "=": what the configuration says.
+
+    A repeated `request_id` changes nothing; without one a late repeat would undo what was set since. Verdicts: ok, missing, busy.
+    """
     pairs = [part for name, value in values.items() for part in (LIMITS[name], value)]
-    return _call(scripts.LIMITS, scope, now_ms, random, *pairs)
+    return _call(scripts.LIMITS, scope, now_ms, random, request_id, *pairs)
 
 
 def read_limits(scope: str) -> list[str]:

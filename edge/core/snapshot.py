@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -41,8 +41,10 @@ class Snapshot:
 
     def ahead(self, position: int) -> int:
         """People before `position`, without those known to have left or been passed over; never negative."""
-        gone_before = self.gone_every * bisect_left(self.gone, position)
-        return max(0, position - 1 - self.cursor - gone_before)
+        passed = bisect_right(self.gone, self.cursor)
+        # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
+        known = bisect_left(self.gone, position) - passed - (1 if passed and self.gone_every > 1 else 0)
+        return max(0, position - 1 - self.cursor - self.gone_every * max(0, known))
 
 
 def parse(values: Sequence[object]) -> Snapshot:

@@ -10,7 +10,6 @@
 --@include pump
 --@include snapshot_reply
 
-local LIMITS = { 'rate', 'burst', 'max_active', 'inventory' }
 local OTHERS = { 'manual', 'always', 'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold' }
 
 local function is_operators(s, name) return string.find(' ' .. s.operator .. ' ', ' ' .. name .. ' ', 1, true) ~= nil end
@@ -18,7 +17,7 @@ local function is_operators(s, name) return string.find(' ' .. s.operator .. ' '
 local function take(s)
   local kept = {}
   local had_rate = s.rate
-  for i, name in ipairs(LIMITS) do
+  for i, name in ipairs(LIMIT_FIELDS) do
     local offered, before = ARGV[4 + i], call('HGET', STATE, 'config_' .. name)
     if is_operators(s, name) and offered == before then
       kept[#kept + 1] = name
@@ -30,7 +29,7 @@ local function take(s)
   for i, name in ipairs(OTHERS) do s[name] = tonumber(ARGV[8 + i]) end
   s.operator = table.concat(kept, ' ')
   s.config_version = tonumber(ARGV[4])
-  if s.rate then s.units = had_rate and math.min(s.units, bucket_size(s)) or bucket_size(s) end
+  apply_settings(s, had_rate)
 end
 
 local s = load_state()
@@ -41,18 +40,18 @@ if not s then
   s.wall = server_ms()
   s.clock, s.lease, s.places_at = s.wall, s.wall, s.wall
   take(s)
-  if ARGV[3] == '1' then start_epoch(s, 'open', '') else start_recovery(s) end
+  if ARGV[3] == '1' then start_epoch(s, 'open', BEGUN_NEW, '') else start_recovery(s) end
   -- One long field makes the hash a real table: reading n fields of a packed list costs n walks.
   call('HSET', STATE, 'pad', string.rep('-', 80))
   verdict = ARGV[3] == '1' and 'created' or 'recovering'
 else
   tick(s)
-  pump(s)
   verdict = 'kept'
   if tonumber(ARGV[4]) > s.config_version then
     take(s)
     verdict = 'taken'
   end
+  pump(s, verdict == 'taken')
 end
 save_state(s)
 return { { verdict }, short_snapshot(s) }

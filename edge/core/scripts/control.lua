@@ -1,17 +1,25 @@
--- control: pause, resume, reset. A repeated request id gets the first answer again.
+-- control: pause, resume, reset. A repeated request id gets the first answer again, and nothing is done.
 -- ARGV  3 action   4 request id
--- Answers: {'ok', status, epoch}   {'missing'}
+-- Answers: {'ok', status, epoch}   {'missing'}   {'busy'}: too many steps within the hour
 --@include head
 --@include state
 --@include pump
+--@include requests
 --@include snapshot_reply
 
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
-local before = call('HGET', REQUESTS, ARGV[4])
-if before then return { { 'ok', s.status, s.epoch }, short_snapshot(s) } end
+local request_id = ARGV[3] .. ' ' .. ARGV[4]
+local before = recall(request_id)
+if before then
+  local status, epoch = string.match(before, '^(%S+) (%S+)$')
+  return { { 'ok', status, epoch }, short_snapshot(s) }
+end
 tick(s)
-pump(s)
+if is_crowded(s) then
+  save_state(s)
+  return { { 'busy' }, short_snapshot(s) }
+end
 if ARGV[3] == 'pause' then
   s.status = 'paused'
 elseif ARGV[3] == 'resume' then
@@ -20,13 +28,12 @@ elseif ARGV[3] == 'resume' then
     if s.reentry_until > 0 then close_reentry(s) end
     s.recover_until, s.status = 0, 'open'
   elseif s.status == 'paused' then
-    local unsafe = s.reentry_until > 0 or s.recover_until > s.clock
-    s.status = unsafe and 'recovering' or 'open'
+    s.status = s.recover_until > 0 and 'recovering' or 'open'
   end
-  pump(s, true)
 elseif ARGV[3] == 'reset' then
-  start_epoch(s, s.status == 'paused' and 'paused' or 'open', s.epoch)
+  start_epoch(s, s.status == 'paused' and 'paused' or 'open', BEGUN_BY_RESET, s.epoch)
 end
-remember(s, ARGV[4], ARGV[3])
+pump(s, true)
+remember(s, request_id, s.status .. ' ' .. s.epoch)
 save_state(s)
 return { { 'ok', s.status, s.epoch }, short_snapshot(s) }

@@ -2,8 +2,11 @@
 -- Everything a step touches is declared, and all keys carry one hash tag (design.md, section 5).
 -- KEYS  1 state (hash)      2 places: visitor -> position (hash)   3 places of the hour before (hash)
 --       4 ready: present and not called (zset, score = position)   5 seen: last sign of life (zset, score = lease ms)
---       6 called: has a lease (zset, score = lease deadline)       7 active: inside (zset, score = Unix ms when the slot is freed)
---       8 used: bit p = position p was admitted                    9 left: bit p = position p gave up its place
+--       6 called: has a lease (zset, score = lease deadline in whole ms, and a part: 0.25 when its visitor has come by, 0.5 when
+--         it found no token and was told a time: then the lease begins at that time)
+--       7 active: inside (zset, score = Unix ms when the slot is freed)
+--       8 used: bit p = position p was admitted
+--       9 left: two bits per position: turns missed; 3 = the place is given up, or, if used, the purchase was reported
 --      10 gone: left while still ahead of the cursor (zset)       11 ended: ended before their expiry (zset, score = expiry)
 --      12 claims: of the last minute (zset, score = Unix ms)      13 reentry: old places after a loss (zset, score = old position)
 --      14 requests: answers to request ids (hash)
@@ -14,10 +17,10 @@ local call = redis.call
 
 -- One admission costs this many units of the bucket; a millisecond earns `admit_per_minute` units. Integers only.
 local UNITS = 60000
--- The longest stretch that one look at the clock may move time while people are here: longer than a hidden tab's poll (60 s).
-local MAX_STEP_MS = 75000
 -- At least this long between two sweeps of one queue.
 local PUMP_EVERY_MS = 250
+-- A slot is freed this long after its pass expires: no edge's clock is further off.
+local FREE_AFTER_MS = 5000
 
 local function text(number) return string.format('%.0f', number) end
 
@@ -27,17 +30,24 @@ local function server_ms()
   return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
 end
 
--- How far time moves when the server's clock goes from `wall` to `wall_now`: never back, by a bounded step while people are
--- here, and a tenth faster or slower until it agrees with the server again. Returns the step and the milliseconds that
--- earn rate, which never exceed either clock.
-local function clock_step(wall_now, wall, clock, people)
-  local passed = math.max(0, wall_now - wall)
-  local step = people and math.min(passed, MAX_STEP_MS) or passed
-  local behind = wall_now - (clock + step)
-  if behind > 0 then
-    step = step + (people and math.min(behind, math.floor(step / 10)) or behind)
-  elseif behind < 0 then
-    step = step - math.min(-behind, math.floor(step / 10))
-  end
-  return step, math.min(passed, step)
+-- How far the clock moves when the server's moved by `passed` ms to `wall_now`: as far, but a quarter faster or a tenth slower
+-- until both agree again; never back, and never by more than `limit` in one look.
+local function clock_step(passed, clock, wall_now, limit)
+  local behind = wall_now - clock - passed
+  local correction = behind > 0 and math.min(behind, math.floor(passed / 4)) or -math.min(-behind, math.floor(passed / 10))
+  return math.min(limit, passed + correction)
+end
+
+-- Units that must be in the bucket before this called visitor may claim: one token, and one for each who was promised one at a
+-- time that is not over yet, and before this one's if it has a promise too.
+local function units_needed(lease, claim_within, deadline)
+  local due, has_promise = lease + claim_within + 1, deadline % 1 == 0.5
+  if has_promise and deadline <= due then return UNITS end
+  return (1 + call('ZCOUNT', CALLED, '(' .. text(due), has_promise and string.format('(%.1f', deadline) or '+inf')) * UNITS
+end
+
+-- What idle time may save up. Unset burst: a sixth of the rate (ten seconds' worth), at least one. A rate of 0 saves nothing.
+local function bucket_units(rate, burst)
+  if rate == 0 then return 0 end
+  return math.max(1, burst or math.floor(rate / 6)) * UNITS
 end

@@ -4,18 +4,17 @@
 -- Answers as visit.lua, or: {'candidate'}  {'recovering', retry ms}  {'missing'}
 --@include head
 
--- Most joins of a large sale end here: far behind the window, between two sweeps.
+-- Most joins of a large sale end here: far behind the window, between two sweeps. Nothing but the place is written.
 local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length', 'cursor', 'horizon', 'config_version', 'rate', 'max_active',
-  'wall', 'pump_at')
+  'wall', 'pump_at', 'rotated')
 if not f[1] then return { { 'missing' }, {} } end
-if f[3] == 'open' and ARGV[4] ~= '1' and ARGV[6] == '' and tonumber(f[4]) > tonumber(f[6]) then
-  local clock = tonumber(f[2])
-  clock = clock + clock_step(server_ms(), tonumber(f[10]), clock, true)
-  if clock < tonumber(f[11]) and not call('HGET', PLACES, ARGV[3]) and not call('HGET', PLACES_OLD, ARGV[3]) then
-    local position = call('HINCRBY', STATE, 'length', '1')
-    call('HSET', PLACES, ARGV[3], position)
-    f[2], f[4], f[10], f[11] = text(clock), text(position), nil, nil
-    return { { 'waiting', text(position) }, f }
+if f[3] == 'open' and ARGV[4] == '' and ARGV[6] == '' and tonumber(f[4]) > tonumber(f[6])
+    and server_ms() - f[10] < f[11] - f[2] and (f[12] == '0' or not call('HGET', PLACES_OLD, ARGV[3])) then
+  local position = text(f[4] + 1)
+  if call('HSETNX', PLACES, ARGV[3], position) == 1 then
+    call('HSET', STATE, 'length', position)
+    f[4], f[10], f[11], f[12] = position, nil, nil, nil
+    return { { 'waiting', position }, f }
   end
 end
 --@include state
@@ -26,34 +25,31 @@ end
 local s = load_state()
 tick(s)
 pump(s)
-local verdict
-local position = known_place(ARGV[3])
-local old_place = ARGV[6] ~= '' and ARGV[6] ~= s.epoch and not is_killed(s, ARGV[6])
-
-if ARGV[6] == s.epoch and tonumber(ARGV[7]) > s.length then
-  start_recovery(s)
-  old_place = true
+local visitor, old_epoch, old_position = ARGV[3], ARGV[6], tonumber(ARGV[7])
+if old_epoch ~= '' then
+  local is_set_back = is_from_ahead(s, old_epoch) or (old_epoch == s.epoch and was_set_back(s, old_position, visitor))
+  if is_set_back then start_recovery(s) end
 end
-if position == 0 and old_place then
+local position, verdict = known_place(s, visitor), nil
+if position == 0 and old_epoch == s.epoch then position = old_position end
+if position == 0 and old_epoch ~= '' and is_lost_epoch(s, old_epoch) then
   if s.reentry_until > 0 then
-    call('ZADD', REENTRY, 'NX', ARGV[7], ARGV[3])
-    verdict = { 'recovering', text(s.reentry_until - s.clock) }
+    come_back(visitor, ARGV[7])
   else
-    local rank = call('ZRANK', REENTRY, ARGV[3])
-    if rank then position = rank + 1 end
+    position = (call('ZRANK', REENTRY, visitor) or -1) + 1
   end
 end
-if not verdict and position == 0 then
-  if ARGV[4] == '1' and queueing(s) > 0 then
-    s.hold_until = s.clock + s.hold
+if position == 0 then
+  local crowd = queueing(s)
+  if ARGV[4] == '1' and crowd > 0 then
+    -- Who is sent for a cookie only because others were does not make the next ones wait longer, or it would never end.
+    if crowd == 2 then s.hold_until = s.clock + s.hold end
     verdict = { 'candidate' }
   elseif s.reentry_until > 0 then
-    verdict = { 'recovering', text(s.reentry_until - s.clock) }
+    verdict = { 'recovering', text(math.max(0, s.reentry_until - s.clock)) }
   else
-    if waiting(s) == 0 then
-      s.horizon, s.settled = math.max(s.horizon, s.length), math.max(s.settled, s.length)
-    end
-    position = place(s, ARGV[3])
+    pass_the_gone(s)
+    position = place(s, visitor)
   end
 end
 verdict = verdict or visit(s, position, ARGV[5] == '1')

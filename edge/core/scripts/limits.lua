@@ -1,31 +1,43 @@
 -- limits: an operator sets or clears live values; they are in force at once and outlive a publish that leaves them alone.
--- ARGV  3... pairs of name and value: rate, burst, max_active, inventory; '' = no limit, '=' = what the configuration says
--- Answers: {'ok', rate, burst, max_active, inventory, names of the live ones}   {'missing'}
+-- ARGV  3 request id, or '' (then a repeat sets the values again)
+--       4... pairs of name and value: rate, burst, max_active, inventory; '' = no limit, '=' = what the configuration says
+-- Answers: {'ok', rate, burst, max_active, inventory, names of the live ones}   {'missing'}   {'busy'}: too many steps within
+--          the hour
 --@include head
 --@include state
 --@include pump
+--@include requests
 --@include snapshot_reply
+
+local function set_live(s)
+  local live = {}
+  for name in string.gmatch(s.operator, '%S+') do live[name] = true end
+  local had_rate = s.rate
+  for i = 4, #ARGV, 2 do
+    local name, value = ARGV[i], ARGV[i + 1]
+    live[name] = value ~= '=' or nil
+    if value == '=' then value = call('HGET', STATE, 'config_' .. name) or '' end
+    s[name] = tonumber(value)
+  end
+  local names = {}
+  for _, name in ipairs(LIMIT_FIELDS) do
+    if live[name] then names[#names + 1] = name end
+  end
+  s.operator = table.concat(names, ' ')
+  apply_settings(s, had_rate)
+end
 
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
--- Time until now is earned at the old rate.
+local request_id = ARGV[3] ~= '' and 'limits ' .. ARGV[3] or nil
+-- Time until now is earned at the old rate; nobody is called any more by the old limits.
 tick(s)
-pump(s)
-local live = {}
-for name in string.gmatch(s.operator, '%S+') do live[name] = true end
-local had_rate = s.rate
-for i = 3, #ARGV, 2 do
-  local name, value = ARGV[i], ARGV[i + 1]
-  live[name] = value ~= '=' or nil
-  if value == '=' then value = call('HGET', STATE, 'config_' .. name) or '' end
-  s[name] = tonumber(value)
+if request_id and is_crowded(s) and not recall(request_id) then
+  save_state(s)
+  return { { 'busy' }, short_snapshot(s) }
 end
-local names = {}
-for _, name in ipairs(LIMIT_FIELDS) do
-  if live[name] then names[#names + 1] = name end
-end
-s.operator = table.concat(names, ' ')
-if s.rate then s.units = had_rate and math.min(s.units, bucket_size(s)) or bucket_size(s) end
+if not request_id or not recall(request_id) then set_live(s) end
+if request_id then remember(s, request_id, 'set') end
 pump(s, true)
 save_state(s)
 local function shown(value) return value and text(value) or '' end

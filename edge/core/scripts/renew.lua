@@ -7,36 +7,42 @@
 --@include visit
 --@include snapshot_reply
 
+-- Whether a pass that the state does not have inside may be taken over: its signature proves the admission, so either that was
+-- lost with the last moments of the state, or the visit has ended.
+local function may_take_over(member, position)
+  if position == 0 then return not call('ZSCORE', ENDED, member) end
+  return call('GETBIT', USED, member) == 0 and not is_over(member)
+end
+
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 tick(s)
 pump(s)
-local position = tonumber(ARGV[4])
-local member = position > 0 and ARGV[4] or 'v' .. ARGV[5]
-local verdict
+local position, visitor, expires = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+if is_from_ahead(s, ARGV[3]) or (ARGV[3] == s.epoch and position > 0 and was_set_back(s, position, visitor)) then
+  start_recovery(s)
+end
+local is_of_epoch = ARGV[3] == s.epoch
+if not is_of_epoch then position = 0 end
+local member = position > 0 and ARGV[4] or 'v' .. visitor
+local deadline = call('ZSCORE', ACTIVE, member)
+local verdict = { 'ended', ARGV[4] }
 
-if ARGV[3] == s.epoch and position > s.length then start_recovery(s) end
-if tonumber(ARGV[6]) <= s.clock then
-  verdict = { 'ended', ARGV[4] }
-elseif ARGV[3] ~= s.epoch then
-  if is_killed(s, ARGV[3]) then
-    verdict = { 'ended', ARGV[4] }
-  else
-    verdict = admit(s, 0, 'v' .. ARGV[5])
-  end
-else
-  local deadline = call('ZSCORE', ACTIVE, member)
-  if deadline and tonumber(deadline) - 5000 > s.clock then
-    verdict = admit(s, position, member)
-    s.active = s.active - 1
-  elseif position > 0 and call('GETBIT', USED, ARGV[4]) == 0 and call('GETBIT', LEFT, ARGV[4]) == 0 then
-    -- The claim was lost with the last moments of the state; the signature proves that it happened.
-    call('ZREM', READY, member)
-    call('ZREM', CALLED, member)
+if expires > s.clock and (is_of_epoch or is_lost_epoch(s, ARGV[3])) then
+  -- A pass of the lost epoch that outlasts the recovery shows that others may.
+  if not is_of_epoch and s.recover_until > 0 then s.recover_until = math.max(s.recover_until, expires + FREE_AFTER_MS) end
+  if deadline then
+    if tonumber(deadline) - FREE_AFTER_MS > s.clock then verdict = let_in(s, position, member) end
+  elseif may_take_over(member, position) then
+    if position > 0 then
+      call('ZREM', READY, member)
+      call('ZREM', SEEN, member)
+      call('ZREM', CALLED, member)
+      call('SETBIT', USED, member, '1')
+      count_people(s)
+    end
     s.admitted = s.admitted + 1
-    verdict = admit(s, position, member)
-  else
-    verdict = { 'ended', ARGV[4] }
+    verdict = let_in(s, position, member)
   end
 end
 save_state(s)

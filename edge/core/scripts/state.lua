@@ -1,10 +1,14 @@
 -- The state as a table, and how it is written back. Only fields that changed are written.
+-- Two clocks: `clock` follows the server (passes, rate, deadlines of the queue); `lease` is a stopwatch that stands still in a
+-- pause (turns, presence, settling). Neither ever moves by more than half of what it measures in one look (`max_step`,
+-- `max_lease_step`), so that a jump of the server's clock cannot end everything at once.
 local TEXT_FIELDS = { 'epoch', 'status', 'killed', 'operator' }
 local NUMBER_FIELDS = {
   'clock', 'wall', 'lease', 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'units', 'pump_at',
-  'hold_until', 'latency', 'sold', 'recover_until', 'reentry_until', 'places_at', 'ttl_at', 'config_version',
+  'hold_until', 'latency', 'late_credit', 'sold', 'recover_until', 'reentry_until', 'begun_by', 'places_at', 'mapped_from',
+  'rotated', 'ttl_at', 'pruned_at', 'config_version', 'max_step', 'max_lease_step',
   'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always',
-  'admitted', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
+  'admitted', 'left', 'missed', 'lapsed', 'completed', 'revoked', 'expired', 'undelivered',
 }
 -- Limits may be unset: then they are nil here and '' in the hash.
 local LIMIT_FIELDS = { 'rate', 'burst', 'max_active', 'inventory' }
@@ -12,6 +16,8 @@ local ALL_FIELDS = {}
 for _, list in ipairs({ TEXT_FIELDS, NUMBER_FIELDS, LIMIT_FIELDS }) do
   for _, name in ipairs(list) do ALL_FIELDS[#ALL_FIELDS + 1] = name end
 end
+-- No look at the clock moves it further while people wait: longer than a hidden tab's poll (60 s).
+local MAX_STEP_MS = 75000
 
 local function load_state()
   local values = call('HMGET', STATE, unpack(ALL_FIELDS))
@@ -62,66 +68,83 @@ local function new_epoch(wall_now)
   return base36(micros) .. string.sub(ARGV[2], 1, 6)
 end
 
--- Unset burst: a sixth of the rate (ten seconds' worth), at least one.
-local function bucket_size(s)
-  return (s.burst or math.max(1, math.floor(s.rate / 6))) * UNITS
-end
-
 local function count_people(s)
   s.ready, s.called, s.active = call('ZCARD', READY), call('ZCARD', CALLED), call('ZCARD', ACTIVE)
 end
 
--- Moves time and fills the bucket at the rate in force until now.
+-- Moves time and fills the bucket at the rate in force until now. What is earned never exceeds either clock.
 local function tick(s)
   count_people(s)
   local wall_now = server_ms()
-  local people = s.ready + s.called + s.active > 0 or s.length > s.cursor
-  local step, earning = clock_step(wall_now, s.wall, s.clock, people)
+  local passed = math.max(0, wall_now - s.wall)
+  local waits = s.ready + s.called > 0 or s.recover_until > s.clock
+  -- Silence while people are only inside, or while nobody is there, is no jump: those who wait ask at least once a minute.
+  local limit = waits and s.max_step or math.huge
+  if s.reentry_until > 0 then limit = math.min(limit, math.floor(s.settle / 2)) end
+  local step = clock_step(passed, s.clock, wall_now, limit)
+  if not waits and s.active == 0 then step = math.max(step, wall_now - s.clock) end
   s.wall, s.clock = wall_now, s.clock + step
-  if s.status ~= 'paused' then s.lease = s.lease + step end
-  if s.rate then s.units = math.min(bucket_size(s), s.units + s.rate * earning) end
+  if s.status ~= 'paused' then s.lease = s.lease + math.min(passed, s.max_lease_step) end
+  if s.rate then s.units = math.min(bucket_units(s.rate, s.burst), s.units + s.rate * math.min(passed, step)) end
+end
+
+-- After the settings changed: the bucket keeps what it holds, up to its new size; a rate that begins finds it full.
+local function apply_settings(s, had_rate)
+  s.max_step = math.min(MAX_STEP_MS, math.floor(s.idle / 2))
+  s.max_lease_step = math.min(MAX_STEP_MS, math.floor(s.claim_within / 2), math.floor(s.grace / 2))
+  if not s.rate then return end
+  local full = bucket_units(s.rate, s.burst)
+  s.units = had_rate and math.min(s.units, full) or full
 end
 
 local function is_killed(s, epoch)
   return string.find(' ' .. s.killed .. ' ', ' ' .. epoch .. ' ', 1, true) ~= nil
 end
 
--- A new generation: nothing of the old one is left but the limits, the clock and the names of the last eight generations.
-local function start_epoch(s, status, killed)
+-- How a generation began: by an operator's reset (tokens of older ones are strangers), by a loss, or as the first.
+local BEGUN_BY_RESET, BEGUN_BY_LOSS, BEGUN_NEW = 0, 1, 2
+local KEPT_KILLED = 32
+
+-- Whether tokens of another generation were lost with the state, and not killed by a reset: they may come back.
+local function is_lost_epoch(s, epoch)
+  return s.begun_by ~= BEGUN_BY_RESET and epoch ~= s.epoch and not is_killed(s, epoch)
+end
+
+-- Whether a token of this generation shows that the state was set back to before it began. Once the loss is known, older
+-- names are expected, whatever the clocks said when they were made.
+local function is_from_ahead(s, epoch)
+  if s.begun_by == BEGUN_BY_LOSS or epoch == s.epoch or is_killed(s, epoch) then return false end
+  return #epoch > #s.epoch or (#epoch == #s.epoch and epoch > s.epoch)
+end
+
+-- A new generation: nothing of the old one is left but the limits, the clock, what the bucket holds and the names of the
+-- generations that were reset last. `killed`: the name of the one that an operator ends now, or ''.
+local function start_epoch(s, status, begun_by, killed)
   call('UNLINK', PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE, USED, LEFT, GONE, ENDED, CLAIMS, REENTRY)
   if killed ~= '' then
     local names = { killed }
     for name in string.gmatch(s.killed, '%S+') do
-      if #names < 8 then names[#names + 1] = name end
+      if #names < KEPT_KILLED then names[#names + 1] = name end
     end
     s.killed = table.concat(names, ' ')
   end
   s.epoch, s.status = new_epoch(s.wall), status
   for _, name in ipairs({ 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'pump_at', 'hold_until', 'sold',
-    'recover_until', 'reentry_until', 'admitted', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered' }) do
+    'late_credit', 'mapped_from', 'rotated', 'recover_until', 'reentry_until', 'admitted', 'left', 'missed', 'lapsed',
+    'completed', 'revoked', 'expired', 'undelivered' }) do
     s[name] = 0
   end
-  s.share, s.latency = 1000, 5000
-  s.units = s.rate and bucket_size(s) or 0
+  s.share, s.latency, s.begun_by = 1000, 5000, begun_by
   count_people(s)
 end
 
 -- Redis lost the state, or was set back behind a token that we signed: nobody is admitted until every pass that may exist has
--- run out or has been taken over, and old places come back in their old order.
+-- run out or has been taken over, and old places come back in their old order. A pause stays one.
 local function start_recovery(s)
-  start_epoch(s, 'recovering', '')
+  start_epoch(s, s.status == 'paused' and 'paused' or 'recovering', BEGUN_BY_LOSS, '')
   s.units = 0
+  -- A clock that was set back too is behind the passes that it must outlast.
+  s.clock = math.max(s.clock, s.wall)
   s.reentry_until = s.clock + s.settle
-  s.recover_until = s.clock + math.max(s.idle + 5000, s.settle)
-end
-
--- Answers to request ids, so that a repeated call changes nothing. At most 256, none older than ten minutes beyond that.
-local function remember(s, request_id, answer)
-  if call('HLEN', REQUESTS) >= 256 then
-    local all = call('HGETALL', REQUESTS)
-    for i = 1, #all, 2 do
-      if tonumber(string.match(all[i + 1], '^%d+')) < s.clock - 600000 then call('HDEL', REQUESTS, all[i]) end
-    end
-  end
-  call('HSET', REQUESTS, request_id, text(s.clock) .. ' ' .. answer)
+  s.recover_until = s.clock + math.max(s.idle + FREE_AFTER_MS, s.settle)
 end

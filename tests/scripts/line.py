@@ -1,0 +1,228 @@
+"""A queue in a store, with a clock that the test moves: short words for what visitors and operators do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from edge.core import commands
+from edge.core.commands import Answer, EndReason
+from edge.core.model import QUEUE, Queue
+from tests.scripts.backends import SCOPE, Store
+
+START_MS = 1_800_000_000_000
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What a visitor's cookie holds: a place, or with `expires_ms` a pass."""
+
+    visitor: str
+    epoch: str
+    position: int
+    expires_ms: int = 0
+
+
+def queue(**settings: Any) -> Queue:
+    """A checked queue of the test's scope."""
+    values: dict[str, Any] = {
+        "id": SCOPE,
+        "name": "Q",
+        "routes": [{"host": "*", "path": "/*"}],
+        "admit_per_minute": 60,
+    }
+    built: Queue = QUEUE.check(values | settings, "")
+    return built
+
+
+class Line:
+    """One queue. `now_ms` is the server's clock; every step happens then."""
+
+    def __init__(self, store: Store, begin: bool = True, **settings: Any) -> None:
+        self.store, self.queue, self.now_ms = store, queue(**settings), START_MS
+        self._requests = self._randoms = 0
+        if begin:
+            assert self.configure(new=True).verdict == "created"
+
+    # --- time ------------------------------------------------
+
+    def wait(self, seconds: float) -> None:
+        """Moves the server's clock; negative: back."""
+        self.now_ms += round(seconds * 1000)
+
+    def live(self, seconds: float, every_s: float = 20) -> None:
+        """Time passes while edges take their snapshots."""
+        end_ms = self.now_ms + round(seconds * 1000)
+        while self.now_ms < end_ms:
+            self.now_ms = min(end_ms, self.now_ms + round(every_s * 1000))
+            self.snapshot()
+
+    # --- visitors ------------------------------------------------
+
+    def join(
+        self, visitor: str, *, direct: bool = False, wants_in: bool = False, old: Ticket | None = None
+    ) -> Answer:
+        """A visitor asks for a place."""
+        epoch, position = (old.epoch, old.position) if old else ("", 0)
+        return self.store.script(
+            commands.join(
+                SCOPE,
+                visitor,
+                self._random(),
+                direct=direct,
+                wants_in=wants_in,
+                old_epoch=epoch,
+                old_position=position,
+                now_ms=self.now_ms,
+            )
+        )
+
+    def place(self, visitor: str) -> Ticket:
+        """Joins, and must get a place."""
+        return self.ticket(visitor, self.join(visitor))
+
+    def places(self, count: int, prefix: str = "v") -> list[Ticket]:
+        """`count` visitors join one after the other."""
+        return [self.place(f"{prefix}{number}") for number in range(1, count + 1)]
+
+    def enter(self, visitor: str) -> Ticket:
+        """Joins and comes in at once."""
+        answer = self.join(visitor, wants_in=True)
+        assert answer.verdict == "inside", answer
+        return self.ticket(visitor, answer)
+
+    def ticket(self, visitor: str, answer: Answer) -> Ticket:
+        """The cookie that an answer gives."""
+        assert answer.verdict in ("waiting", "called", "inside"), answer
+        assert answer.snapshot is not None
+        expires_ms = answer.number(1) if answer.verdict == "inside" else 0
+        return Ticket(visitor, answer.snapshot.epoch, answer.number(0), expires_ms)
+
+    def touch(self, ticket: Ticket, *, wants_in: bool = False) -> Answer:
+        """A poll that reaches the store."""
+        return self.store.script(
+            commands.touch(
+                SCOPE,
+                ticket.epoch,
+                ticket.position,
+                ticket.visitor,
+                self._random(),
+                wants_in=wants_in,
+                now_ms=self.now_ms,
+            )
+        )
+
+    def claim(self, ticket: Ticket) -> Ticket:
+        """Comes in; the turn must have come."""
+        answer = self.touch(ticket, wants_in=True)
+        assert answer.verdict == "inside", answer
+        return self.ticket(ticket.visitor, answer)
+
+    def renew(self, held: Ticket) -> Answer:
+        """A pass in use asks for a new expiry."""
+        return self.store.script(
+            commands.renew(
+                SCOPE,
+                held.epoch,
+                held.position,
+                held.visitor,
+                held.expires_ms,
+                self._random(),
+                now_ms=self.now_ms,
+            )
+        )
+
+    def end(self, ticket: Ticket, reason: EndReason = "left", units: int = 1) -> Answer:
+        """A visit or a place ends."""
+        return self.store.script(
+            commands.end(
+                SCOPE,
+                ticket.epoch,
+                ticket.position,
+                ticket.visitor,
+                reason,
+                self._random(),
+                units=units,
+                now_ms=self.now_ms,
+            )
+        )
+
+    # --- operators and edges ------------------------------------------------
+
+    def configure(self, *, new: bool = False, **changes: Any) -> Answer:
+        """Offers the configuration, with `changes` and then a newer version."""
+        if changes:
+            version = changes.pop("config_version", self.queue.config_version + 1)
+            kept = {name: getattr(self.queue, name) for name in _SETTINGS}
+            self.queue = queue(**(kept | changes | {"config_version": version}))
+        return self.store.script(commands.configure(self.queue, self._random(), new=new, now_ms=self.now_ms))
+
+    def snapshot(self) -> Answer:
+        """The full snapshot, the heartbeat."""
+        return self.store.script(commands.take_snapshot(SCOPE, self._random(), now_ms=self.now_ms))
+
+    def control(self, action: Literal["pause", "resume", "reset"], request_id: str = "") -> Answer:
+        """An operator's step."""
+        return self.store.script(
+            commands.control(
+                SCOPE, action, request_id or self._request_id(), self._random(), now_ms=self.now_ms
+            )
+        )
+
+    def admit(self, count: int, request_id: str = "") -> Answer:
+        """An operator calls the next."""
+        return self.store.script(
+            commands.admit(SCOPE, count, request_id or self._request_id(), self._random(), now_ms=self.now_ms)
+        )
+
+    def set_limits(self, request_id: str = "", **values: int | Literal["="] | None) -> Answer:
+        """An operator's live values."""
+        return self.store.script(
+            commands.set_limits(SCOPE, values, self._random(), request_id=request_id, now_ms=self.now_ms)
+        )
+
+    def _random(self) -> str:
+        self._randoms += 1
+        return f"{self._randoms:06x}0123456789"
+
+    def _request_id(self) -> str:
+        self._requests += 1
+        return f"request-{self._requests}"
+
+    # --- what the store holds ------------------------------------------------
+
+    def state(self) -> dict[str, str]:
+        """All fields of the state."""
+        flat = self.store.command("HGETALL", commands.keys(SCOPE)[0])
+        return dict(zip(flat[::2], flat[1::2], strict=True))
+
+    def number(self, field: str) -> int:
+        """One field of the state."""
+        return int(self.state()[field])
+
+    def members(self, part: str) -> list[str]:
+        """Members of a sorted set (`ready`, `called`, `active`, ...), lowest score first."""
+        members: list[str] = self.store.command("ZRANGE", f"st:{{{SCOPE}}}:{part}", "0", "-1")
+        return members
+
+    def positions(self, part: str) -> list[int]:
+        """Positions in a sorted set, in their order."""
+        return sorted(int(member) for member in self.members(part))
+
+
+_SETTINGS = (
+    "config_version",
+    "admit_per_minute",
+    "burst",
+    "max_active",
+    "inventory",
+    "manual",
+    "always_queue",
+    "claim_within_s",
+    "idle_s",
+    "renew_every_s",
+    "poll_s",
+    "settle_s",
+    "presence_grace_s",
+    "candidate_hold_s",
+)

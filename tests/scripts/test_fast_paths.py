@@ -1,0 +1,100 @@
+"""The short ways through join and touch do what the long ways do: one sequence, run with and without them."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from typing import Any
+
+import pytest
+
+from edge.core import scripts
+from edge.core.scripts import Script
+from tests.scripts.backends import Store
+from tests.scripts.line import START_MS, Line, Ticket
+
+_SHORT_WAYS = {
+    "join": ("if f[3] == 'open' and ARGV[4] == ''", "if false and ARGV[4] == ''"),
+    "touch": ("ARGV[6] == '1' and f[3] == 'open' and call", "false and call"),
+}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "rate": {"admit_per_minute": 120, "burst": 3},
+    "slots": {"admit_per_minute": None, "max_active": 12},
+    "all": {"admit_per_minute": 300, "max_active": 30, "inventory": 90},
+    "a rate of zero": {"admit_per_minute": 0},
+    "always": {"admit_per_minute": 240, "always_queue": True},
+    "manual": {"admit_per_minute": 60, "manual": True},
+}
+
+
+def _without_short_way(script: Script) -> Script:
+    old, new = _SHORT_WAYS[script.name]
+    text = script.text["redis"]
+    assert text.count(old) == 1
+    changed = text.replace(old, new)
+    return Script(script.name, {"redis": changed}, {"redis": hashlib.sha1(changed.encode()).hexdigest()})
+
+
+def _play(store: Store, settings: dict[str, Any], seed: int) -> tuple[list[Any], dict[str, str]]:
+    store.command("FLUSHALL")
+    line, draw = Line(store, **settings), random.Random(seed)
+    tickets: list[Ticket] = []
+    said: list[Any] = []
+    for step in range(700):
+        line.now_ms += draw.choice((0, 1, 10, 40, 90, 250, 1_000))
+        dice = draw.random()
+        if dice < 0.45:
+            visitor = f"v{draw.randrange(step + 1)}" if dice < 0.05 else f"v{step}"
+            answer = line.join(visitor, wants_in=draw.random() < 0.5, direct=draw.random() < 0.1)
+            if answer.verdict in ("waiting", "called", "inside"):
+                tickets.append(line.ticket(visitor, answer))
+        elif dice < 0.9 and tickets:
+            near = tickets[-1].position if draw.random() < 0.1 else line.number("cursor")
+            chosen = min(tickets, key=lambda ticket: (abs(ticket.position - near), draw.random()))
+            answer = line.touch(chosen, wants_in=draw.random() < 0.8)
+            if answer.verdict in ("inside", "ended"):
+                tickets = [ticket for ticket in tickets if ticket.position != chosen.position]
+        elif dice < 0.93:
+            answer = line.admit(draw.randrange(4))
+        elif dice < 0.96:
+            answer = line.control(draw.choice(("pause", "resume", "resume")))
+        elif dice < 0.98:
+            answer = line.set_limits(admit_per_minute=draw.choice((None, 0, 60, "=")))
+        else:
+            answer = line.snapshot()
+        said.append((answer.verdict, answer.details, answer.snapshot and answer.snapshot.length))
+    line.snapshot()
+    return said, line.state()
+
+
+@pytest.mark.parametrize("name", _SETTINGS)
+def test_the_same_sequence_gives_the_same_answers_and_the_same_state(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(2):
+        short = _play(store, _SETTINGS[name], seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(scripts, "JOIN", _without_short_way(scripts.JOIN))
+            patch.setattr(scripts, "TOUCH", _without_short_way(scripts.TOUCH))
+            long = _play(store, _SETTINGS[name], seed)
+        for index, (one, other) in enumerate(zip(short[0], long[0], strict=True)):
+            assert one == other, f"step {index}"
+        assert short[1] == long[1]
+
+
+@pytest.mark.parametrize("script", ["join", "touch"])
+def test_the_short_way_is_taken(store: Store, script: str) -> None:
+    """Without this the comparison could compare the long way with itself: the long way reads all fields."""
+    line = Line(store, admit_per_minute=60 if script == "join" else 6_000, burst=100)
+    tickets = line.places(400)
+    line.snapshot()
+    line.wait(0.1)
+    before = line.state()
+    if script == "join":
+        line.join("far")
+        assert line.state()["clock"] == before["clock"], "the long way moves the clock"
+    else:
+        line.claim(next(ticket for ticket in tickets if str(ticket.position) in line.members("called")))
+        assert int(line.state()["clock"]) == START_MS + 100
+        # The long way would pump; the short way leaves calling to the next sweep.
+        assert line.state()["cursor"] == before["cursor"]
