@@ -95,6 +95,40 @@ def test_all_idle_connections_survive_a_restart(redis: RedisServer) -> None:
         assert ask_at_once(12) == [{"result": "PONG"}] * 12
 
 
+def test_no_answer_goes_to_another_request(redis: RedisServer) -> None:
+    """Twenty clients at once, each with its own words, while Redis is killed and started again twice."""
+    statuses: set[int] = set()
+    wrong: list[Any] = []
+
+    async def ask(http: httpx.AsyncClient, name: str, stop: asyncio.Event) -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            word = f"{name}-{number}"
+            answer = await http.post("/pipeline", json=[["ECHO", word], ["EVAL", "return ARGV[1]", 0, word]])
+            statuses.add(answer.status_code)
+            if answer.status_code == 200 and answer.json() != [{"result": word}, {"result": word}]:
+                wrong.append((word, answer.json()))
+
+    async def run(url: str) -> None:
+        stop = asyncio.Event()
+        async with httpx.AsyncClient(base_url=url, headers=BEARER, timeout=PATIENCE_S) as http:
+            clients = [asyncio.create_task(ask(http, f"c{number}", stop)) for number in range(20)]
+            for _ in range(2):
+                await asyncio.sleep(0.3)
+                await asyncio.to_thread(redis.kill)
+                await asyncio.sleep(0.1)
+                await asyncio.to_thread(redis.start)
+            await asyncio.sleep(0.3)
+            stop.set()
+            await asyncio.gather(*clients)
+
+    with running_door(redis.url) as door:
+        asyncio.run(run(door.url))
+    assert statuses == {200, 503}
+    assert wrong == []
+
+
 def test_the_door_starts_before_redis_does(tmp_path: Path) -> None:
     redis = RedisServer(needs("redis"), tmp_path, free_port())
     with running_door(redis.url) as door, client(door.url) as http:
