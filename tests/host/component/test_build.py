@@ -1,0 +1,155 @@
+"""Building a component: once for each state of its sources, out of nothing else, with clear errors."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from host.component import __main__ as command
+from host.component import build as build_module
+from host.component.build import ROOT, BuildError, build_component
+from tests.host.edge.support import scripted_component
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Replaces the compiler by a note of what it was asked for, so that caching is shown in milliseconds."""
+    asked: list[str] = []
+
+    def run(app: str, arguments: list[str], work: Path, empty_venv: Path) -> None:
+        asked.append(app)
+        time.sleep(0.05)
+        Path(arguments[-1]).write_bytes(b"wasm of " + app.encode())
+
+    monkeypatch.setattr(build_module, "_run_compiler", run)
+    yield asked
+
+
+def sources(folder: Path, text: str = "x = 1\n") -> Path:
+    """A package with one module."""
+    package = folder / "thing"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").write_text("")
+    (package / "app.py").write_text(text)
+    return package
+
+
+def test_the_second_build_takes_milliseconds_and_no_compiler() -> None:
+    first = scripted_component()
+    started_s = time.monotonic()
+    assert scripted_component() == first
+    assert time.monotonic() - started_s < 1
+    assert first.is_absolute() and first.read_bytes()[:4] == b"\0asm"
+
+
+def test_a_change_of_any_source_builds_anew(tmp_path: Path, no_compiler: list[str]) -> None:
+    package, out = sources(tmp_path), tmp_path / "out"
+    first = build_component("thing.app", [package], out)
+    assert build_component("thing.app", [package], out) == first
+    (package / "app.py").write_text("x = 2\n")
+    second = build_component("thing.app", [package], out)
+    (package / "script.lua").write_text("return 1")
+    third = build_component("thing.app", [package], out)
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "app.pyc").write_bytes(b"no source")
+    assert build_component("thing.app", [package], out) == third
+    assert len({first, second, third}) == len(no_compiler) == 3
+
+
+def test_a_source_that_moves_its_text_to_another_file_builds_anew(
+    tmp_path: Path, no_compiler: list[str]
+) -> None:
+    package = sources(tmp_path)
+    first = build_component("thing.app", [package], tmp_path / "out")
+    (package / "app.py").rename(package / "other.py")
+    assert build_component("thing.app", [package], tmp_path / "out") != first
+
+
+def test_two_builders_at_once_build_once(tmp_path: Path, no_compiler: list[str]) -> None:
+    package = sources(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        built = set(pool.map(lambda _: build_component("thing.app", [package], tmp_path / "out"), range(8)))
+    assert len(built) == len(no_compiler) == 1
+
+
+def test_old_builds_are_removed_and_the_newest_kept(tmp_path: Path, no_compiler: list[str]) -> None:
+    package, out = sources(tmp_path), tmp_path / "out"
+    kept = build_module.BUILDS_KEPT_PER_APP
+    for number in range(kept + 3):
+        (package / "app.py").write_text(f"x = {number}\n")
+        newest = build_component("thing.app", [package], out)
+        os.utime(newest, (number, number))
+    left = sorted(out.glob("*.wasm"))
+    assert len(left) == kept and newest in left
+    assert not list(out.glob("stanchion-build-*"))
+
+
+def test_a_missing_source_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="nowhere"):
+        build_component("thing.app", [tmp_path / "nowhere"], tmp_path)
+
+
+def test_a_guest_that_does_not_import_shows_its_traceback(tmp_path: Path) -> None:
+    package = sources(tmp_path, "import a_module_that_is_not_there\n")
+    with pytest.raises(BuildError) as caught:
+        build_component("thing.app", [package], tmp_path / "out")
+    text = str(caught.value)
+    assert text.startswith("cannot build thing.app")
+    assert "No module named 'a_module_that_is_not_there'" in text
+    assert not list((tmp_path / "out").glob("*.wasm"))
+
+
+def test_only_named_sources_and_pyjwt_are_within_reach(tmp_path: Path) -> None:
+    probe = """
+import importlib.util
+names = ("jwt", "thing", "cryptography", "httpx", "wasmtime", "host", "edge", "tests", "leaked")
+found = [name for name in names if importlib.util.find_spec(name)]
+raise RuntimeError(f"within reach: {found}")
+"""
+    package = sources(tmp_path, probe)
+    (tmp_path / "leak").mkdir()
+    (tmp_path / "leak" / "leaked.py").write_text("")
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from host.component.build import build_component;"
+            f"build_component('thing.app', [Path({str(package)!r})], Path({str(tmp_path / 'out')!r}))",
+        ],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path / 'leak'}", "VIRTUAL_ENV": sys.prefix},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "within reach: ['jwt', 'thing']" in run.stderr
+
+
+def test_the_command_prints_path_and_sizes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "build_gatekeeper", lambda cache_dir: scripted_component())
+    assert command.main() == 0
+    path, sizes = capsys.readouterr().out.splitlines()
+    assert Path(path) == scripted_component()
+    raw_mb, packed_mb = (float(part.split()[0]) for part in sizes.split(", "))
+    assert raw_mb == round(Path(path).stat().st_size / 1e6, 1)
+    assert 0 < packed_mb < raw_mb
+
+
+def test_the_command_says_why_it_cannot(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(cache_dir: Path) -> Path:
+        raise BuildError("cannot build: a reason")
+
+    monkeypatch.setattr(command, "build_gatekeeper", fail)
+    assert command.main() == 1
+    assert capsys.readouterr().err == "cannot build: a reason\n"
