@@ -11,8 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-READY_WITHIN_S = 60.0
+import httpx
+
+# The first start compiles the component to machine code: ten seconds, more on a busy machine.
+READY_WITHIN_S = 120.0
 STOP_WITHIN_S = 8.0
+PROBE_TIMEOUT_S = 2.0
 
 
 class PartFailed(Exception):
@@ -21,21 +25,22 @@ class PartFailed(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """One process: what it is called, the module that runs it, and where it listens."""
+    """One process: what it is called, the module that runs it, where it listens, and what it answers once it is ready."""
 
     name: str
     module: str
     host: str
     port: int
+    health: str
 
-
-def is_listening(host: str, port: int) -> bool:
-    """Whether something accepts connections there."""
-    try:
-        with socket.create_connection((host, port), timeout=0.5):
-            return True
-    except OSError:
-        return False
+    def is_ready(self) -> bool:
+        """Whether it answers, whatever it says. A port alone proves little: it is open before anybody is behind it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        try:
+            httpx.get(f"http://{host}:{self.port}{self.health}", timeout=PROBE_TIMEOUT_S)
+        except httpx.HTTPError:
+            return False
+        return True
 
 
 def is_free(host: str, port: int) -> bool:
@@ -65,10 +70,10 @@ class Processes:
         self._running.append((part, process))
 
     def wait_ready(self) -> None:
-        """Returns once every part listens. Raises PartFailed."""
+        """Returns once every part answers. Raises PartFailed."""
         deadline = time.monotonic() + READY_WITHIN_S
         for part, process in self._running:
-            while not is_listening(part.host, part.port):
+            while not part.is_ready():
                 if process.poll() is not None:
                     raise PartFailed(f"{part.name} ended with exit code {process.returncode} while starting")
                 if time.monotonic() > deadline:

@@ -29,7 +29,7 @@ def _allowed(field: Field) -> str:
     if hasattr(kind, "values"):
         return ", ".join(f"`{value}`" for value in kind.values)
     if hasattr(kind, "says"):
-        return kind.says.replace("|", "\\|") + (", or null" if kind.optional else "")
+        return str(kind.says) + (", or null" if kind.optional else "")
     if hasattr(kind, "item"):
         return f"list of {kind.low} to {kind.high}" + (", or null" if kind.optional else "")
     return "true or false"
@@ -62,8 +62,10 @@ def configuration_page() -> str:
         *_table(tuple(ROUTE.fields)),
         "",
         "The most specific rule decides: an exact host before `*.example.org` before `*`, then the longer path, an exact path",
-        "before one with `*`, named methods before all. Queues of one and the same rule share it by country. A path is looked at",
-        "as sent and as it means: `/%6caunch/`, `//launch/` and `/x/../launch/` are all held by `/launch/*`, and so is `/launch`.",
+        "before one with `*`, named methods before all. Queues of one and the same rule share it by country.",
+        "",
+        "A path is looked at as sent and as it means: `/%6caunch/`, `//launch/` and `/x/../launch/` are all held by `/launch/*`,",
+        "and so is `/launch` itself.",
         "",
         "## What a combination means",
         "",

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import FrameType
 
 import click
-from host.kv import KvError, KvFolder
 
 from cli.local import Started, environment, local_secrets
 from cli.processes import Part, PartFailed, Processes, is_free
@@ -19,6 +18,7 @@ from cli.redis_rest import start_queue
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.errors import ConfigError
 from host.component.build import BuildError, build_gatekeeper
+from host.kv import KvError, KvFolder
 from host.settings import SettingError, Settings, load
 
 SEED = Path(__file__).resolve().parents[1] / "kv-seed"
@@ -73,11 +73,11 @@ def _parts(settings: Settings) -> list[Part]:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)
     parts = []
     if not settings["UPSTASH_REDIS_REST_URL"]:
-        parts.append(Part("redis", "host.rest", host, int(settings["STANCHION_REDIS_PORT"])))
+        parts.append(Part("redis", "host.rest", host, int(settings["STANCHION_REDIS_PORT"]), "/.stanchion/rest/health"))
     if not settings["STANCHION_ORIGIN_URL"]:
-        parts.append(Part("origin", "host.origin", host, int(settings["STANCHION_ORIGIN_PORT"])))
-    parts.append(Part("edge", "host.edge", host, int(settings["STANCHION_EDGE_PORT"])))
-    parts.append(Part("admin", "admin", host, int(settings["STANCHION_ADMIN_PORT"])))
+        parts.append(Part("origin", "host.origin", host, int(settings["STANCHION_ORIGIN_PORT"]), "/"))
+    parts.append(Part("edge", "host.edge", host, int(settings["STANCHION_EDGE_PORT"]), "/.stanchion/health"))
+    parts.append(Part("admin", "admin", host, int(settings["STANCHION_ADMIN_PORT"]), "/healthz"))
     return parts
 
 

@@ -25,7 +25,7 @@ MAX_SEGMENTS = 8
 #: `generation` looks at the folder at most so often.
 SCAN_INTERVAL_S = 0.25
 
-_SEGMENT = re.compile(r"[a-z0-9_-][a-z0-9._-]*")
+_SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SEEDING = ".seeding"
 
 
@@ -34,7 +34,7 @@ class KvError(Exception):
 
 
 def check_key(key: str) -> None:
-    """Raises KvError unless the key is segments of `[a-z0-9._-]` joined by `/`, none of them starting with a dot."""
+    """Raises KvError unless the key is segments of `[A-Za-z0-9._-]` joined by `/`, none of them starting with a dot."""
     segments = key.split("/")
     if len(key) <= MAX_KEY_CHARACTERS and len(segments) <= MAX_SEGMENTS and all(map(_SEGMENT.fullmatch, segments)):
         return
