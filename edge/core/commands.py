@@ -57,8 +57,11 @@ class Answer:
     snapshot: Snapshot | None
 
     def number(self, index: int) -> int:
-        """Detail `index` as a whole number."""
-        return int(self.details[index])
+        """Detail `index` as a whole number. Raises StoreBusy when the script did not say one."""
+        try:
+            return int(self.details[index])
+        except (ValueError, IndexError) as error:
+            raise StoreBusy(f"the store answered {self.verdict} without its numbers") from error
 
     @staticmethod
     def read(reply: object) -> Answer:

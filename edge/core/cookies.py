@@ -54,7 +54,7 @@ def parse(header: str) -> Cookies:
             kept.append(piece)
         elif len(ours.get(name, ())) < VALUES_AT_MOST:
             ours[name] = (*ours.get(name, ()), value.strip().strip('"'))
-    return Cookies(ours, ";".join(kept).strip(), True)
+    return Cookies(ours, ";".join(kept).strip() if ours else header, bool(ours))
 
 
 class CookieReader:

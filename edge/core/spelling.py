@@ -1,12 +1,17 @@
-r"""The ways to write one address: what a path and a host mean, whatever spelling they came in (design.md, law 8).
+"""The ways to write one address: what a path and a host mean, whatever spelling they came in (design.md, law 8).
 
-A path is looked at decoded once, and with `//`, `\` and dot segments resolved, with and without `;parameters`. Decoding never
-takes a path away from a rule: rules are read in the same way.
+Servers do not agree: some decode before they resolve dot segments and some after, some cut `;parameters` off first, some merge
+`//`. A path is looked at in each of these ways. Rules are read in the same way, so that decoding never takes a path from a rule.
 """
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote_to_bytes
+
+# What makes servers disagree, as it stands or percent-encoded. Other encoded characters mean the same everywhere.
+_AMBIGUOUS = re.compile(r"//|/\.|\\|;|%(?:2[ef3]|5c|3[bf]|00)", re.IGNORECASE)
+_ENCODED_DOT = re.compile("%2e", re.IGNORECASE)
 
 
 def path_of(target: str) -> str:
@@ -34,32 +39,51 @@ def _decoded(path: str) -> str:
     return unquote_to_bytes(raw).decode("utf-8", "replace")
 
 
-def _resolve(path: str) -> str:
+def _resolve(path: str, *, merges: bool = True) -> str:
+    """Without dot segments, `\\` read as `/`; with `merges` empty segments go first."""
     segments: list[str] = []
-    parts = path.replace("\\", "/").split("/")
+    first, *parts = path.replace("\\", "/").split("/")
     for part in parts:
         if part == "..":
             if segments:
                 segments.pop()
-        elif part not in ("", "."):
+        elif part != "." and (part or not merges):
             segments.append(part)
-    is_folder = parts[-1] in ("", ".", "..") and bool(segments)
-    return "/" + "/".join(segments) + ("/" if is_folder else "")
+    is_folder = bool(parts) and parts[-1] in (("", ".", "..") if merges else (".", "..")) and bool(segments)
+    return first + "/" + "/".join(segments) + ("/" if is_folder else "")
 
 
 def _without_parameters(path: str) -> str:
-    """As servers read it that cut `;parameters` off each segment, and everything after a decoded `?`, `#` or NUL."""
+    return "/".join(part.partition(";")[0] for part in path.split("/"))
+
+
+def _until_the_end(decoded: str) -> str:
+    """As a server reads a decoded path that takes a `?`, `#` or NUL in it for its end."""
     for mark in ("?", "#", "\0"):
-        path = path.partition(mark)[0]
-    return "/".join(part.partition(";")[0] for part in path.replace("\\", "/").split("/"))
+        decoded = decoded.partition(mark)[0]
+    return decoded
+
+
+def _without_authority(path: str) -> str:
+    """`//x/launch` as a server reads it that takes the target for a reference: `/launch` on the host x."""
+    return "/" + path[2:].partition("/")[2] if path.startswith("//") else path
 
 
 def spellings(path: str) -> tuple[str, ...]:
-    """What an origin may take the path for, each once: as it stands, and resolved without and with parameters."""
-    if path.isascii() and not any(mark in path for mark in ("%", "//", "/.", "\\", ";")):
-        return (path,)
-    decoded = _decoded(path)
-    return tuple(dict.fromkeys((decoded, _resolve(_without_parameters(decoded)), _resolve(decoded))))
+    """What an origin may take the path for, each once; all decoded. An ordinary path has one meaning only."""
+    if not _AMBIGUOUS.search(path):
+        return (path,) if path.isascii() and "%" not in path else (_decoded(path),)
+    found = [_decoded(path)]
+    slashed = path.replace("\\", "/")
+    ways = (path, _without_parameters(path), _without_parameters(slashed), _without_authority(slashed))
+    for raw in dict.fromkeys(ways):
+        decoded = _decoded(raw)
+        for merges in (True, False):
+            found.append(_resolve(decoded, merges=merges))
+            found.append(_resolve(_until_the_end(_without_parameters(decoded)), merges=merges))
+            found.append(_decoded(_resolve(_ENCODED_DOT.sub(".", raw), merges=merges)))
+    found += [_resolve(spelling) for spelling in found]
+    return tuple(dict.fromkeys(found))
 
 
 def meaning_of_pattern(pattern: str) -> str:

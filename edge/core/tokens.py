@@ -20,8 +20,8 @@ import jwt
 from edge.core.errors import ConfigError, TokenError
 
 Kind = Literal["place", "pass", "candidate", "origin"]
-# The header `typ` of each kind.
-TYPES: Mapping[Kind, str] = {"place": "place", "pass": "pass", "candidate": "candidate", "origin": "stanchion-pass+jwt"}
+# The header `typ` of each kind; those of cookies are short, for every request carries them.
+TYPES: Mapping[Kind, str] = {"place": "l", "pass": "p", "candidate": "c", "origin": "stanchion-pass+jwt"}
 _KINDS: Mapping[str, Kind] = {typ: kind for kind, typ in TYPES.items()}
 TOKEN_MAX_BYTES = 512  # what we read; what we write stays under 300
 MASTER_KEY_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
@@ -148,8 +148,9 @@ def write_place(ring: Keyring, place: Place) -> str:
 def write_pass(ring: Keyring, admission: Pass) -> str:
     """The admission pass as text."""
     claims = {"q": admission.queue, "e": admission.epoch, "v": admission.visitor, "p": admission.position,
-              "r": admission.renew_at_ms // 1000, "x": admission.expires_ms // 1000}  # fmt: skip
-    return ring.sign("pass", claims | {"m": 1} if admission.marked else claims)
+              "x": admission.expires_ms // 1000}  # fmt: skip
+    # A marked one is never renewed.
+    return ring.sign("pass", claims | ({"m": 1} if admission.marked else {"r": admission.renew_at_ms // 1000}))
 
 
 def write_candidate(ring: Keyring, candidate: Candidate) -> str:
@@ -172,7 +173,9 @@ def _read(kind: Kind, claims: dict[str, Any]) -> Token:
         epoch, position = str(claims["e"]), int(claims["p"])
         if kind == "place":
             return Place(queue, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms)
-        return Pass(queue, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, claims.get("m") == 1)
+        if claims.get("m") == 1:
+            return Pass(queue, epoch, visitor, position, expires_ms, expires_ms, marked=True)
+        return Pass(queue, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise TokenError(f"claims of another shape: {error}") from error
 

@@ -21,7 +21,7 @@ from edge.core.commands import Answer, Call
 from edge.core.conclude import conclude
 from edge.core.config import check_config
 from edge.core.decide import decide
-from edge.core.messages import Batch, Context, Decision, Forward, Reply, Request, Respond
+from edge.core.messages import Batch, Context, Deciding, Decision, Forward, Reply, Request, Respond
 from edge.core.model import Queue
 from edge.core.node import NodeCounters
 from edge.core.tokens import Keyring
@@ -151,7 +151,7 @@ class World:
         if command[0] == "EVALSHA" and command[1] in self.forgotten:
             return {"error": "NOSCRIPT No matching script. Please use EVAL."}
         try:
-            return {"result": self.redis.execute_command(*patched)}
+            return {"result": self.redis.execute_command(*patched)}  # type: ignore[no-untyped-call]
         except redis.exceptions.NoScriptError:
             return {"error": "NOSCRIPT No matching script. Please use EVAL."}
         except redis.exceptions.ResponseError as error:
@@ -198,18 +198,26 @@ class World:
         node = node or self.node
         replies: dict[str, Reply] = {}
         for _ in range(BATCHES_AT_MOST):
-            deciding = decide(request, node.context)
-            try:
-                batch = next(deciding)
-                while batch.name in replies:
-                    batch = deciding.send(replies[batch.name])
-            except StopIteration as done:
-                assert isinstance(done.value, Forward | Respond)
-                assert done.value.why
-                return done.value
-            deciding.close()
-            replies[batch.name] = self._reply(batch, node)
+            step = _step(decide(request, node.context), replies)
+            if not isinstance(step, Batch):
+                assert step.why
+                return step
+            assert step.name not in replies
+            replies[step.name] = self._reply(step, node)
         raise AssertionError(f"more than {BATCHES_AT_MOST} batches: {list(replies)}")
+
+
+def _step(deciding: Deciding, replies: Mapping[str, Reply]) -> Batch | Decision:
+    """A decision as far as the replies go; where it stops, it is dropped."""
+    try:
+        batch = next(deciding)
+        while batch.name in replies:
+            batch = deciding.send(replies[batch.name])
+    except StopIteration as done:
+        decision: Decision = done.value
+        return decision
+    deciding.close()
+    return batch
 
 
 def queue_value(each: Queue) -> dict[str, Any]:
@@ -304,21 +312,20 @@ class Browser:
         assert ("secure" in said) == (self.scheme == "https")
         self.jar[name] = (value, self.world.now_ms + int(said["max-age"]) * 1000)
 
-    def request(self, target: str, method: str = "GET", **headers: str) -> Request:
-        """A request with the browser's cookies. `headers`: with `_` for `-`."""
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
-        all_headers = {"accept": self.accept, "cookie": self.cookie()} | given
+    def request(self, target: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Request:
+        """A request with the browser's cookies. `headers` by lower-case name, beside or instead of its own."""
+        all_headers = {"accept": self.accept, "cookie": self.cookie(), **(headers or {})}
         if not all_headers["cookie"]:
             del all_headers["cookie"]
         return Request(method, target, self.scheme, self.host, self.client, self.country, self.world.now_ms, self.world.hex(),
                        "req-1", all_headers)  # fmt: skip
 
-    def get(self, target: str = "/launch/", method: str = "GET", *, answer: tuple[int, Headers] | None = None,
-            **headers: str) -> Got:  # fmt: skip
+    def get(self, target: str = "/launch/", method: str = "GET", headers: Mapping[str, str] | None = None, *,
+            answer: tuple[int, Headers] | None = None) -> Got:  # fmt: skip
         """One request. `answer`: status and headers of the origin's answer, if it gets there."""
         node = self.node or self.world.node
         node.forget()
-        request = self.request(target, method, **headers)
+        request = self.request(target, method, headers)
         decision = self.world.decide(request, node)
         if isinstance(decision, Respond):
             got = Got(decision, decision.status, list(decision.headers), decision.body)
@@ -340,13 +347,13 @@ class Browser:
             node.calls.append(call.script.name)
         return Got(decision, status, list(ending.headers), note=ending.note)
 
-    def status(self, queue_id: str = "launch", **headers: str) -> Got:
+    def status(self, queue_id: str = "launch") -> Got:
         """One look at the status."""
-        return self.get(f"/.stanchion/{queue_id}/status", accept=JSON, **headers)
+        return self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON})
 
-    def leave(self, queue_id: str = "launch", **headers: str) -> Got:
+    def leave(self, queue_id: str = "launch", headers: Mapping[str, str] | None = None) -> Got:
         """Gives up the place."""
-        return self.get(f"/.stanchion/{queue_id}/leave", "POST", **headers)
+        return self.get(f"/.stanchion/{queue_id}/leave", "POST", headers)
 
     def join(self, target: str = "/launch/") -> int:
         """Gets in line: a page, then the cookie comes back. Answers the position."""

@@ -1,0 +1,116 @@
+"""What a waiting visitor is told: the wait as a range, and when to ask again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edge.core import admission
+from edge.core.admission import WaitRange
+from edge.core.config import check_config
+from edge.core.model import Queue
+from edge.core.snapshot import Snapshot
+from tests.core.support import queue
+
+
+def a_queue(**values: Any) -> Queue:
+    return check_config({"queues": [queue(**values)]}).queues[0]
+
+
+def snapshot(**values: Any) -> Snapshot:
+    base: dict[str, Any] = {"epoch": "e", "clock_ms": 0, "status": "open", "length": 1000, "cursor": 10, "horizon": 100,
+                            "config_version": 1, "admit_per_minute": 10, "max_active": None}  # fmt: skip
+    return Snapshot(**base | values)
+
+
+@pytest.mark.parametrize(
+    ("values", "per_minute"),
+    [
+        ({}, 10),
+        ({"admit_per_minute": 0}, None),
+        ({"max_active": 5}, None),  # nothing was seen yet
+        ({"max_active": 5, "admitted_last_minute": 4}, 4),
+        ({"max_active": 5, "admitted_last_minute": 40}, 10),
+        ({"admit_per_minute": None, "max_active": 5, "admitted_last_minute": 40}, 40),
+        ({"admit_per_minute": None, "admitted_last_minute": 3}, 3),
+        ({"admit_per_minute": None}, None),
+    ],
+)
+def test_the_outflow_is_the_rate_or_what_was_seen(values: dict[str, Any], per_minute: float | None) -> None:
+    assert admission.outflow_per_minute(a_queue(), snapshot(**values)) == per_minute
+
+
+def test_the_wait_is_a_range_around_what_is_expected() -> None:
+    assert admission.wait_range(a_queue(), snapshot(), 9) == WaitRange(48, 80)
+    assert admission.wait_range(a_queue(poll_s=10), snapshot(), 9) == WaitRange(48, 85)
+
+
+@pytest.mark.parametrize("values", [{"status": "paused"}, {"status": "recovering"}, {"admit_per_minute": 0}])
+def test_no_wait_is_told_rather_than_a_guess(values: dict[str, Any]) -> None:
+    assert admission.wait_range(a_queue(), snapshot(**values), 9) is None
+
+
+def test_nobody_can_say_how_long_an_operator_takes_nor_what_is_beyond_a_week() -> None:
+    assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9) is None
+    assert admission.wait_range(a_queue(), snapshot(), 200_000) is None
+
+
+@given(st.integers(0, 100_000), st.integers(0, 1000))
+def test_the_range_grows_with_the_people_ahead_and_holds_the_expectation(ahead: int, more: int) -> None:
+    near, far = (admission.wait_range(a_queue(), snapshot(), count) for count in (ahead, ahead + more))
+    if near is not None and far is not None:
+        assert near.low_s <= (ahead + 1) * 6 <= near.high_s
+        assert near.low_s <= far.low_s
+        assert near.high_s <= far.high_s
+
+
+_TIMES = st.fixed_dictionaries({
+    "poll_s": st.integers(1, 60), "settle_s": st.integers(1, 3600), "claim_within_s": st.integers(10, 86_400),
+    "presence_grace_s": st.integers(2, 86_400),
+})  # fmt: skip
+
+
+@given(_TIMES, st.integers(1, 1000), st.integers(0, 1000))
+def test_a_page_never_sleeps_past_its_settling_its_grace_or_its_turn(times: dict[str, int], position: int, rate: int) -> None:
+    try:
+        each = a_queue(**times)
+    except Exception:
+        return  # refused by the configuration
+    seen = snapshot(admit_per_minute=rate)
+    told_s = admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
+    assert 1 <= told_s <= 60
+    assert 2 * told_s <= max(each.settle_s, 2 * each.poll_s)
+    assert 2 * told_s <= each.presence_grace_s
+    assert 2 * told_s <= each.claim_within_s
+
+
+def test_the_interval_grows_with_the_distance() -> None:
+    each, seen = a_queue(), snapshot(length=10_000)
+
+    def told_s(position: int) -> int:
+        return admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
+
+    assert told_s(15) == 5
+    assert told_s(60) == 12  # in the window, but minutes away
+    assert told_s(5000) == 30
+    assert [told_s(position) for position in range(11, 400)] == sorted(told_s(position) for position in range(11, 400))
+
+
+@pytest.mark.parametrize(
+    ("position", "touched_ago_ms", "needs"),
+    [
+        (10, 0, True),  # called or passed over: only Redis knows which
+        (5, 0, True),
+        (11, 0, False),
+        (11, 19_999, False),
+        (11, 20_000, True),
+        (100, 20_000, True),
+        (101, 10**9, False),  # behind the window nobody is asked
+    ],
+)
+def test_who_has_to_show_life(position: int, touched_ago_ms: int, needs: bool) -> None:
+    now_ms = 1_790_000_000_000
+    assert admission.needs_touch(snapshot(), position, now_ms - touched_ago_ms, now_ms) is needs

@@ -1,0 +1,78 @@
+"""The snapshot: read from what scripts answer, refused in any other shape, and how many are ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edge.core.snapshot import Snapshot, parse
+from tests.core.support import Browser, World, full
+
+SHORT = ["e1", "1790000000000", "open", "9", "3", "7", "2", "10", ""]
+FULL = [*SHORT, 2, 1, 2, 3, 4, "100", 5, "6", "0000000100000002", 1, ["5", "6"]]
+
+
+def test_the_short_form() -> None:
+    short = parse(SHORT)
+    assert short == Snapshot("e1", 1_790_000_000_000, "open", 9, 3, 7, 2, 10, None)
+    assert not short.full
+    assert short.queueing == 2  # what is not known keeps newcomers in line
+
+
+def test_the_full_form() -> None:
+    found = parse(FULL)
+    assert found.full
+    assert (found.queueing, found.ready, found.called, found.inside, found.waiting) == (2, 1, 2, 3, 4)
+    assert (found.next_token_ms, found.admitted_last_minute, found.inventory_left) == (100, 5, 6)
+    assert found.ended == {1, 2}
+    assert (found.gone_every, found.gone) == (1, (5, 6))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [], SHORT[:8], [*SHORT, 1], FULL[:19], [*FULL, 1], ["e", "x", *SHORT[2:]], [*FULL[:17], "0000000x", 1, []],
+        [*FULL[:19], "56"], [*FULL[:19], [["5"]]], ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
+    ],
+)  # fmt: skip
+def test_another_shape_is_refused(values: list[Any]) -> None:
+    with pytest.raises(ValueError):
+        parse(values)
+
+
+def test_real_scripts_answer_in_this_shape() -> None:
+    world = World()
+    full(world)
+    waiting = Browser(world)
+    position = waiting.join()
+    found = world.snapshot()
+    assert found.full
+    assert (found.length, found.inside, found.status) == (position, 2, "open")
+    assert found.epoch == waiting.token()["e"]
+
+
+def snapshot(cursor: int, gone: list[int], every: int = 1) -> Snapshot:
+    return parse([*SHORT[:4], str(cursor), *SHORT[5:], *FULL[9:18], every, [str(each) for each in gone]])
+
+
+@given(st.integers(0, 60), st.sets(st.integers(1, 80)), st.integers(1, 80))
+def test_ahead_leaves_out_exactly_those_who_are_known_to_have_left(cursor: int, gone: set[int], position: int) -> None:
+    expected = len([p for p in range(cursor + 1, position) if p not in gone])
+    assert snapshot(cursor, sorted(gone)).ahead(position) == expected
+
+
+@given(st.integers(0, 20), st.sets(st.integers(1, 80)), st.integers(1, 80), st.integers(2, 5), st.integers(0, 40))
+def test_with_every_nth_of_them_known_it_is_right_to_within_n(
+    cursor: int, left: set[int], position: int, every: int, moved: int
+) -> None:
+    gone = sorted(p for p in left if p > cursor)  # those up to the cursor are no longer counted when the points are taken
+    known = gone[every - 1 :: every]
+    shown = snapshot(cursor + moved, known, every).ahead(position)
+    truth = len([p for p in range(cursor + moved + 1, position) if p not in left])
+    assert 0 <= shown <= max(0, position - 1 - cursor - moved)
+    assert truth - every < shown < truth + 2 * every
+    if not moved:
+        assert truth <= shown
