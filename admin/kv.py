@@ -8,8 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
-VALUE_MAX_BYTES = 4_000_000
-_PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+# The edge's store has the same bounds and the same keys; a test compares the two.
+VALUE_MAX_BYTES = 2 * 1024 * 1024
+KEY_MAX_CHARACTERS = 255
+KEY_MAX_PARTS = 8
+_PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
 class KvError(Exception):
@@ -17,12 +20,12 @@ class KvError(Exception):
 
 
 class Kv(Protocol):
-    """Text values by key. Keys are parts of letters, digits, `.`, `_` and `-`, joined by `/`."""
+    """Text values by key. Keys are parts of `[A-Za-z0-9._-]` joined by `/`, none starting with a dot."""
 
     def get(self, key: str) -> str | None:
         """The value, or None if there is none. Raises KvError."""
 
-    def put(self, key: str, value: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Sets the value; a reader sees the old one or the new one, never a part. Raises KvError."""
 
 
@@ -38,8 +41,11 @@ class FolderKv:
         try:
             with path.open("rb") as file:
                 data = file.read(VALUE_MAX_BYTES + 1)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            # A store that is not there has said nothing about its keys.
+            if self._folder.is_dir():
+                return None
+            raise KvError(f"{self._folder}: the folder of the store is missing") from None
         except OSError as error:
             raise KvError(f"{path} cannot be read: {error.strerror or error}") from error
         if len(data) > VALUE_MAX_BYTES:
@@ -49,9 +55,9 @@ class FolderKv:
         except UnicodeDecodeError as error:
             raise KvError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
 
-    def put(self, key: str, value: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Sets the value, atomically. Raises KvError."""
-        path, data = self._path(key), value.encode("utf-8")
+        path, data = self._path(key), text.encode("utf-8")
         if len(data) > VALUE_MAX_BYTES:
             raise KvError(f"the value for {key} is larger than {VALUE_MAX_BYTES} bytes")
         try:
@@ -73,6 +79,10 @@ class FolderKv:
 
     def _path(self, key: str) -> Path:
         parts = key.split("/")
-        if len(key) > 1_000 or not all(_PART.fullmatch(part) for part in parts):
-            raise KvError(f"{key[:80]!r} is not a key: parts of letters, digits, . _ and - joined by /, none starting with a dot")
+        fits = len(key) <= KEY_MAX_CHARACTERS and len(parts) <= KEY_MAX_PARTS
+        if not fits or not all(_PART.fullmatch(part) for part in parts):
+            raise KvError(
+                f"{key[:80]!r} is not a key: at most {KEY_MAX_PARTS} parts of letters, digits, dot, underscore and hyphen, joined by /,"
+                f" none starting with a dot, {KEY_MAX_CHARACTERS} characters in all"
+            )
         return self._folder.joinpath(*parts)

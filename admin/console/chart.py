@@ -22,14 +22,11 @@ class Line:
 
 
 def nice_top(highest: int) -> int:
-    """The value at the top of the box: 5 or more, the next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    """The value at the top of the box: 5 or more, the next round number."""
     if highest <= 5:
         return 5
     power: int = 10 ** (len(str(highest)) - 1)
-    for step in (power, 2 * power, 5 * power // 2, 5 * power, 10 * power):
-        if step >= highest:
-            return step
-    raise AssertionError("ten times the power of ten is above every number with that many digits")
+    return next(digit * power for digit in (1, 2, 3, 4, 5, 6, 8, 10) if digit * power >= highest)
 
 
 def height_of(value: float, top: int) -> float:

@@ -57,6 +57,7 @@ class Admin:
     visitors: Visitors
     kv: FolderKv
     queues: dict[str, Queue] = field(default_factory=dict)
+    clock_fields: set[str] = field(default_factory=set)
 
     def publish(self, *queues: dict[str, Any]) -> None:
         """Publishes a configuration and waits until the app would read it again."""

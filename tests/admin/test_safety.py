@@ -14,8 +14,18 @@ from edge.core import commands
 from tests.admin.conftest import API_TOKEN, Admin, Browser, sign_in
 from tests.admin.world import queue_json
 
-# What the clock alone moves, whoever looks.
-CLOCK_FIELDS = {"clock", "wall", "lease", "pump_at", "ttl_at", "units", "pruned_at", "places_at", "hold_until"}
+OPERATORS_FIELDS = {
+    "status",
+    "epoch",
+    "length",
+    "cursor",
+    "rate",
+    "burst",
+    "max_active",
+    "inventory",
+    "operator",
+    "config_version",
+}
 API_ROUTES = [(sorted(route.methods or ())[0], route.path) for route in api.router.routes if isinstance(route, Route)]
 API_ROUTES += [
     (sorted(methods)[0], path)
@@ -36,15 +46,39 @@ def fill(path: str) -> str:
     return path.replace("{queue_id}", "sale")
 
 
+def populate(admin: Admin, queue_id: str) -> None:
+    """Brings a queue to where nothing moves by itself: paused, with people in every state."""
+    queue = admin.queues[queue_id]
+    admin.start(queue_id)
+    admin.visitors.join(queue, 4, wants_in=True)
+    admin.visitors.join(queue, 30, first=4)
+    admin.visitors.run(commands.control(queue_id, "pause", "before", "0" * 32))
+    admin.visitors.run(commands.take_snapshot(queue_id, "0" * 32))
+
+
+def clock_fields(admin: Admin) -> set[str]:
+    """What the clock alone moves in the state of such a queue, whoever looks."""
+    populate(admin, "twin")
+    twin = admin.queues["twin"]
+    before, moved = admin.visitors.state(twin), set[str]()
+    for ahead_ms in (1, 300, 1_000, 10_000, 61_000):
+        admin.visitors.run(commands.take_snapshot("twin", "0" * 32, now_ms=int(before["clock"]) + ahead_ms))
+        moved |= {name for name, value in admin.visitors.state(twin).items() if value != before.get(name)}
+    admin.visitors.client.delete(*commands.keys("twin"))
+    assert not moved & OPERATORS_FIELDS
+    return moved
+
+
 def everything(admin: Admin) -> dict[str, Any]:
     """All of Redis but what the clock moves."""
+    ignored = admin.clock_fields
     client: Any = admin.visitors.client
     found: dict[str, Any] = {}
     for key in sorted(client.scan_iter("*", count=1000)):
         match client.type(key):
             case "hash":
                 fields = client.hgetall(key)
-                found[key] = {name: value for name, value in fields.items() if name not in CLOCK_FIELDS}
+                found[key] = {name: value for name, value in fields.items() if name not in ignored}
             case "zset":
                 found[key] = client.zrange(key, 0, -1, withscores=True)
             case _:
@@ -55,13 +89,11 @@ def everything(admin: Admin) -> dict[str, Any]:
 @pytest.fixture
 def quiet(admin: Admin) -> Admin:
     """A paused queue with people in every state, where nothing moves by itself; and one without state."""
-    admin.publish(queue_json("sale", max_active=10, claim_within_s=3600, idle_s=3600), queue_json("unborn"))
-    admin.start("sale")
-    queue = admin.queues["sale"]
-    admin.visitors.join(queue, 4, wants_in=True)
-    admin.visitors.join(queue, 30, first=4)
-    admin.visitors.run(commands.control("sale", "pause", "before", "0" * 32))
-    admin.visitors.run(commands.take_snapshot("sale", "0" * 32))
+    slow = {"max_active": 10, "claim_within_s": 3600, "idle_s": 3600}
+    admin.publish(queue_json("sale", **slow), queue_json("twin", **slow), queue_json("unborn"))
+    admin.clock_fields = clock_fields(admin)
+    admin.publish(queue_json("sale", **slow), queue_json("unborn"))
+    populate(admin, "sale")
     return admin
 
 

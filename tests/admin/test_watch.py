@@ -47,8 +47,8 @@ class FakeKv:
             raise KvError("the disk is gone")
         return self.text
 
-    def put(self, key: str, value: str) -> None:
-        self.text = value
+    def put(self, key: str, text: str) -> None:
+        self.text = text
 
 
 class Scene:
