@@ -54,6 +54,18 @@ class Record:
         return line | {"ms": round((time.monotonic() - self.started_s) * 1000, 1)}
 
 
+@dataclass
+class AnswerCounts:
+    """What became of the requests since the process started."""
+
+    forwarded: int = 0
+    responded: int = 0
+    refused: int = 0
+    origin_failed: int = 0
+    gate_failed: int = 0
+    gone: int = 0
+
+
 class EdgeApp:
     """The app. `start` and `stop` are awaited at the beginning and the end of the server's life."""
 
@@ -72,6 +84,7 @@ class EdgeApp:
         self._log = log
         self._log_requests = log_requests
         self._on_stop = on_stop
+        self.counts = AnswerCounts()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -91,18 +104,25 @@ class EdgeApp:
         try:
             status = await self._answer(exchange, record)
         except VisitorGone:
+            self.counts.gone += 1
             status = GONE_STATUS
+        except OriginFailed as failed:
+            record.why = failed.reason
+            self.counts.origin_failed += 1
+            self._log.limited("origin.failed", {"id": record.id, "reason": failed.reason})
+            status = await self._refuse(exchange, built_in(failed.status, failed.sentence))
         except Refused as refused:
-            record.why = refused.reason if isinstance(refused, OriginFailed) else refused.sentence
-            if isinstance(refused, OriginFailed):
-                self._log.limited("origin.failed", {"id": record.id, "reason": refused.reason})
+            record.why = refused.sentence
+            self.counts.refused += 1
             status = await self._refuse(exchange, built_in(refused.status, refused.sentence))
         except GateFailed as error:
             record.why = str(error)
+            self.counts.gate_failed += 1
             self._log.limited("gate.failed", {"id": record.id, "reason": str(error)})
             status = await self._refuse(exchange, built_in(503, builtin.NO_GATE))
         except Exception:  # the last net: visitors get a sentence, the log gets the traceback
             record.why = "a fault in the edge"
+            self.counts.gate_failed += 1
             self._log.event("edge.fault", {"id": record.id, "traceback": traceback.format_exc()})
             status = await self._refuse(exchange, built_in(503, builtin.NO_GATE))
         if self._log_requests:
@@ -118,12 +138,15 @@ class EdgeApp:
         record.why = step.why
         if isinstance(step, Respond):
             record.verb = "respond"
+            self.counts.responded += 1
             await _send(exchange, step.status, step.headers, step.body)
             return step.status
         record.verb, record.queue = "forward", step.queue
         if needs_upgrade(exchange):
             raise Refused(501, builtin.NO_UPGRADE)
-        return await self._proxy.forward(exchange, reading, step)
+        status = await self._proxy.forward(exchange, reading, step)
+        self.counts.forwarded += 1
+        return status
 
     async def _refuse(self, exchange: Exchange, answer: BuiltIn) -> int:
         if exchange.response_started:

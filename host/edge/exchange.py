@@ -69,6 +69,8 @@ class Exchange(RequestResponseCycle):
             if not self.response_complete and not self.disconnected:
                 self.abort()
             self.on_response = _nothing
+            # Without this ring the request is freed at once instead of by the garbage collector.
+            self.scope.pop("extensions", None)
 
     async def send(self, message: Any) -> None:
         if self.flow.write_paused and not self.disconnected:

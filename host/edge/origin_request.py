@@ -57,6 +57,9 @@ def origin_headers(
     one was.
     """
     dropped = HOP_BY_HOP | (nominated(incoming.headers) - NEVER_NOMINATED)
+    if not incoming.visitor.trusted:
+        # The other spelling of X-Forwarded-For (RFC 7239): made up, unless a trusted proxy wrote it.
+        dropped |= {b"forwarded"}
     sent: list[tuple[bytes, bytes]] = [(b"Host", host)]
     cookie_to_send = cookie
     for (lower, value), name in zip(incoming.headers, incoming.names, strict=True):

@@ -10,7 +10,7 @@ from host.edge.exchange import Exchange
 from host.edge.messages import Facts, Headers
 from host.edge.origin_request import Incoming
 from host.edge.target import Refused, Target, is_host, read_host, read_target
-from host.edge.visitor import Trust
+from host.edge.visitor import Trust, normal_address
 
 RANDOM_BYTES = 32
 # h2c may be passed over (RFC 9110, section 7.8): clients offer it and are content with HTTP/1.1.
@@ -37,7 +37,7 @@ def read_request(exchange: Exchange, trust: Trust, request_id: str) -> Reading:
     sent_host = read_host(target, headers, version)
     chunked = _is_chunked(headers)
     _check_expectation(headers, version)
-    peer = scope["client"][0] if scope["client"] else ""
+    peer = (normal_address(scope["client"][0]) or "") if scope["client"] else ""
     visitor = trust.visitor(peer, scope["scheme"], headers)
     named = visitor.host if visitor.host and is_host(visitor.host.encode("latin-1")) else None
     facts = Facts(

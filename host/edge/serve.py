@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -95,10 +97,13 @@ class Edge:
             self._geo.close()
 
     def log_counts(self) -> None:
-        """One line with what was sent to the store and how often the gate was replaced."""
-        self._log.event(
-            "edge.counts", {**self.store.counts.as_fields(), "gates_replaced": self.gate.replaced}
-        )
+        """One line with what became of the requests and what was sent to the store."""
+        self._log.event("edge.counts", self.counts())
+
+    def counts(self) -> dict[str, object]:
+        """All that is counted since the process started."""
+        store, replaced = self.store.counts.as_fields(), self.gate.replaced
+        return {"answers": asdict(self.app.counts), "store": store, "gates_replaced": replaced}
 
 
 class EdgeServer(uvicorn.Server):
@@ -133,6 +138,9 @@ async def serve(edge: Edge, listener: socket.socket, log: JsonLog, parent: socke
         backlog=BACKLOG,
     )
     server = EdgeServer(config)
+    # What was loaded so far stays: the collector need not look at it again with every few hundred requests.
+    gc.collect()
+    gc.freeze()
     loop = asyncio.get_running_loop()
     if parent is not None:
         loop.add_reader(parent, server.end)
@@ -149,7 +157,7 @@ async def _log_counts(edge: Edge) -> None:
     before: dict[str, object] = {}
     while True:
         await asyncio.sleep(COUNTS_EVERY_S)
-        now = edge.store.counts.as_fields()
+        now = edge.counts()
         if now != before:
             edge.log_counts()
             before = now

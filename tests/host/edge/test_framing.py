@@ -280,13 +280,11 @@ def test_a_broken_chunk_ends_the_request_at_the_origin_too(site: Site) -> None:
         arrived.append(message.body)
 
     site.origin_does(listening)
-    before = site.origin.open_now
+    before, heads = site.origin.open_now, site.origin.heads
     stream = connect(site.edge.port)
     with stream.sock:
         stream.sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-        wait_until(
-            lambda: site.origin.open_now > before or site.origin.open_now > 0, "the origin to be asked"
-        )
+        wait_until(lambda: site.origin.heads > heads, "the origin to be asked")
         stream.sock.sendall(b"zzz\r\n")
         assert read_answer(stream).status == 400
     wait_until(lambda: site.origin.open_now <= before, "the origin's connection to end")

@@ -106,7 +106,7 @@ def test_connection_cannot_name_away_what_the_gate_decided_upon(site: Site) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Host", "X_Forwarded_For"]
+    "name", ["X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Host", "X_Forwarded_For", "Forwarded"]
 )
 def test_a_visitor_who_is_no_proxy_cannot_forge_where_he_comes_from(site: Site, name: str) -> None:
     text = site.get("/", f"{name}: forged", script("echo")).text

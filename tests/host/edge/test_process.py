@@ -132,12 +132,24 @@ def test_workers_is_an_option_too() -> None:
 
 
 def test_the_log_is_json_lines_and_tells_counts_at_the_end() -> None:
-    with start_edge({"STANCHION_LOG_REQUESTS": "0"}) as edge:
-        get(edge.port, "/", script("echo"))
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    with start_edge({"STANCHION_LOG_REQUESTS": "0", "STANCHION_ORIGIN_URL": url}) as edge:
+        told = [script("echo"), script("trap"), script("forward"), "Expect: miracles"]
+        assert [get(edge.port, "/", line).status for line in told] == [200, 503, 502, 417]
         assert edge.stop() == 0
         assert edge.events("request") == []
         counts = edge.events("edge.counts")[-1]
-        assert counts["requests"] == 0 and counts["gates_replaced"] == 0
+        assert counts["answers"] == {
+            "forwarded": 0,
+            "responded": 1,
+            "refused": 1,
+            "origin_failed": 1,
+            "gate_failed": 1,
+            "gone": 0,
+        }
+        assert counts["store"]["requests"] == counts["store"]["commands"] == 0
+        assert counts["gates_replaced"] == 2
         assert SIGNING_KEYS not in str(edge.lines)
 
 

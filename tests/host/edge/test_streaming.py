@@ -120,9 +120,10 @@ def test_a_visitor_who_leaves_before_the_answer_ends_the_origins_work(site: Site
 
 def test_a_visitor_who_leaves_in_the_middle_of_a_body_ends_the_request(site: Site) -> None:
     site.origin_does(lambda message, stream: None)
+    before = site.origin.heads
     stream = connect(site.edge.port)
     stream.sock.sendall(b"POST /half HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf")
-    wait_until(lambda: site.origin.open_now > 0, "the origin to be reached")
+    wait_until(lambda: site.origin.heads > before, "the origin to be reached")
     stream.sock.close()
     wait_until(lambda: site.origin.open_now == 0, "the origin's connection to end")
     assert site.origin.last.body == b"half"

@@ -13,6 +13,7 @@ FORWARDED = (
     "X-Forwarded-Proto: https",
     "X-Forwarded-Host: Shop.example:8443",
     "X-Country: DE",
+    "Forwarded: for=203.0.113.9",
 )
 
 
@@ -29,6 +30,7 @@ def test_the_origin_gets_the_chain_with_the_proxy_appended(site: Site) -> None:
     assert got.get("x-forwarded-host") == "Shop.example:8443"
     assert got.get("host") == "inner.example"
     assert got.get("x-country") == "DE"
+    assert got.get("forwarded") == "for=203.0.113.9"
 
 
 def test_a_forwarded_host_that_is_none_is_not_believed(site: Site) -> None:

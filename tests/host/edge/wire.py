@@ -169,6 +169,7 @@ class RawServer:
     requests: list[Message] = field(default_factory=list)
     connections: int = 0
     port: int = 0
+    heads: int = 0
     open_now: int = 0
 
     @property
@@ -195,6 +196,7 @@ class RawServer:
         try:
             with sock:
                 while (message := read_head(stream)) is not None:
+                    self.heads += 1
                     if message.get("transfer-encoding") == "chunked":
                         message.body = stream.chunks()
                     else:
