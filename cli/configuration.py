@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from host.kv import KvError, KvFolder
 from jsonschema import Draft202012Validator
 
 from cli.local import environment, local_secrets
 from cli.redis_rest import start_queue
 from edge.core.config import CONFIG_KEY, Config, json_schema, load_config
 from edge.core.errors import ConfigError
+from edge.core.sealed import seal
+from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 
 ERRORS_SHOWN = 20
@@ -86,7 +87,7 @@ def _numbered(text: str, before: Config | None) -> tuple[str, list[str]]:
         else:
             entry["config_version"] = max(old.config_version + 1, queue.config_version)
             changed.append(queue.id)
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n", changed
+    return seal(value), changed
 
 
 @config.command()

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from edge.core.errors import ConfigError
-from edge.core.fields import Field, ListOf, Obj
+from edge.core.fields import Field, ListOf, Obj, Text
 from edge.core.model import QUEUE, Queue
 from edge.core.rules import Rule, is_same_rule
+from edge.core.sealed import is_sealed, read_sealed
 
 CONFIG_KEY = "config.json"  # where the store keeps it
 CONFIG_MAX_BYTES = 2_000_000
@@ -36,7 +38,14 @@ class Config:
         return self._by_id.get(queue_id)
 
 
-CONFIG = Obj((Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),), lambda v: Config(v["queues"]))
+CONFIG = Obj(
+    (
+        Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),
+        Field("checked", Text("[0-9a-f]{8}", "a checksum", 8), "written when the configuration is saved; leave it out", ""),
+    ),
+    lambda v: Config(v["queues"]),
+)
+
 
 def _is_within(host: str, domain: str) -> bool:
     return f".{host.removeprefix('*.')}".endswith(f".{domain}")
@@ -130,9 +139,12 @@ def _no_constant(name: str) -> Any:
 
 
 def load_config(text: str) -> Config:
-    """The configuration of a JSON text. Raises ConfigError."""
+    """The configuration of a JSON text; one that was checked when it was saved is taken as it is. Raises ConfigError."""
     if len(text) > CONFIG_MAX_BYTES:
         raise ConfigError("", f"the configuration is larger than {CONFIG_MAX_BYTES} bytes")
+    if is_sealed(text):
+        with suppress(KeyError, TypeError, ValueError):
+            return Config(read_sealed(text))
     try:
         value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

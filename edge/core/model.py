@@ -136,3 +136,4 @@ def _build_queue(values: Any) -> Queue:
 
 
 QUEUE = Obj(QUEUE_FIELDS, _build_queue)
+QUEUE_DEFAULTS: dict[str, Any] = {field.name: field.default for field in QUEUE_FIELDS if not field.required}

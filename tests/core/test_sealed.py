@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edge.core.config import check_config, load_config
+from edge.core.errors import ConfigError
+from edge.core.sealed import is_sealed, seal
+
+ROUTES = st.lists(
+    st.fixed_dictionaries(
+        {"path": st.from_regex(r"/[a-z]{1,8}/\*", fullmatch=True)},
+        optional={"host": st.sampled_from(["*", "a.example"]), "methods": st.just(["GET"]), "ignore_case": st.booleans()},
+    ),
+    min_size=1, max_size=3, unique_by=lambda route: route["path"],
+)  # fmt: skip
+QUEUES = st.fixed_dictionaries(
+    {"id": st.from_regex(r"[a-z]{1,9}", fullmatch=True), "name": st.just("名"), "routes": ROUTES, "manual": st.just(True)},
+    optional={"countries": st.just(["JP", "US"]), "bypass": st.just(["/x"]), "asset_extensions": st.just([]),
+              "burst": st.just(None), "max_active": st.integers(1, 9), "config_version": st.integers(1, 99)},
+)  # fmt: skip
+
+
+@given(QUEUES)
+def test_a_sealed_text_reads_as_the_checked_value(queue: dict[str, object]) -> None:
+    value = {"queues": [queue]}
+    text = seal(value)
+    assert is_sealed(text)
+    assert load_config(text) == check_config(value) == load_config(json.dumps(value))
+    assert check_config(json.loads(text)) == check_config(value), "it is plain JSON for everybody else"
+
+
+@given(QUEUES, st.data())
+def test_an_edit_by_hand_breaks_the_seal_and_is_checked(queue: dict[str, object], data: st.DataObject) -> None:
+    text = seal({"queues": [queue]})
+    edited = text.replace('"manual": true', '"manual": 1')
+    assert not is_sealed(edited)
+    with pytest.raises(ConfigError, match="manual"):
+        load_config(edited)
+    at = data.draw(st.integers(0, len(text) - 1))
+    assert not is_sealed(text[:at] + ("x" if text[at] != "x" else "y") + text[at + 1 :])
+
+
+def test_a_sealed_text_of_another_version_is_checked_too() -> None:
+    with pytest.raises(ConfigError, match="unknown key"):
+        load_config(seal({"queues": [{"id": "a", "name": "A", "routes": [{"path": "/a"}], "manual": True, "colour": "red"}]}))
