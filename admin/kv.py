@@ -82,7 +82,7 @@ class FolderKv:
         fits = len(key) <= KEY_MAX_CHARACTERS and len(parts) <= KEY_MAX_PARTS
         if not fits or not all(_PART.fullmatch(part) for part in parts):
             raise KvError(
-                f"{key[:80]!r} is not a key: at most {KEY_MAX_PARTS} parts of letters, digits, dot, underscore and hyphen, joined by /,"
-                f" none starting with a dot, {KEY_MAX_CHARACTERS} characters in all"
+                f"{key[:80]!r} is not a key: at most {KEY_MAX_PARTS} parts of letters, digits, dot, underscore and hyphen,"
+                f" joined by /, none starting with a dot, {KEY_MAX_CHARACTERS} characters in all"
             )
         return self._folder.joinpath(*parts)

@@ -21,6 +21,8 @@ from edge.core.model import Queue
 
 ADMIT_AT_MOST = 100_000
 ADMIT_STEP = 500
+# Longer than a batch of ADMIT_AT_MOST takes over a slow line, shorter than a proxy waits.
+ADMIT_BUDGET_S = 30.0
 Action = Literal["pause", "resume", "reset"]
 START_FIRST = (
     "Redis has no state for this queue. If it has never run, start it (POST /queues/{id}/start); if it has, leave it:"
@@ -120,6 +122,8 @@ class Operations:
         """
         queue = await self.configured(queue_id)
         called, stopped = 0, ""
+        clock = asyncio.get_running_loop().time
+        until_s = clock() + ADMIT_BUDGET_S
         while called < count:
             step = f"{request_id}:{called}"
             answer = await self._store.run(commands.admit(queue.scope, min(ADMIT_STEP, count - called), step, _random()))
@@ -131,6 +135,9 @@ class Operations:
             if answer.number(0) == 0:
                 break
             called += answer.number(0)
+            if called < count and clock() > until_s:
+                stopped = f"it took longer than {ADMIT_BUDGET_S:g} s; ask again for the rest"
+                break
         now = await self.queue(queue_id)
         return Admitted(count, called, "" if called >= count else stopped or _shortfall(now), now)
 

@@ -1,22 +1,28 @@
-"""The last look at each queue. However many consoles are open, Redis is asked at most once a second for each queue shown.
+"""The last look at each queue. Consoles share it: what it costs Redis depends on the queues shown, not on who looks.
 
-When Redis is away the last look stays, with its age; the history is kept going in the background.
+A queue that is being worked on is looked at every second, a list at LIST_READS_PER_S queues a second, and in the background
+IDLE_QUEUES_AT_MOST queues every IDLE_SAMPLE_EVERY_S for their history. When Redis is away the last look stays, with its age.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from admin.configuration import ConfigurationSource
-from admin.history import IDLE_SAMPLE_EVERY_S, QUEUES_AT_MOST, History
+from admin.history import IDLE_SAMPLE_EVERY_S, History
 from admin.operations import Operations
 from admin.queue_view import QueueView
-from admin.store import READ_AT_MOST, StoreUnavailable
+from admin.store import StoreUnavailable
 from edge.core.model import Queue
 
 FRESH_S = 0.9
+LIST_READS_PER_S = 10
+IDLE_QUEUES_AT_MOST = 25
+# Numbers this much older than they should be are shown as old.
+STALE_AFTER_S = 2.1
 
 
 @dataclass(frozen=True)
@@ -30,16 +36,15 @@ class Look:
 
 @dataclass(frozen=True)
 class Picture:
-    """A look at some queues. `problem`: why the store could not be asked just now, or empty."""
+    """A look at some queues. `problem`: why the store could not be asked just now, or empty.
+
+    `age_s` is the age of the numbers that count (those of the chosen queue, or the oldest), None when they were never seen.
+    """
 
     looks: tuple[Look, ...]
     problem: str
-
-    @property
-    def age_s(self) -> float | None:
-        """Age of the oldest look; None when something was never seen."""
-        ages = [look.age_s for look in self.looks]
-        return None if None in ages else max((age for age in ages if age is not None), default=0.0)
+    age_s: float | None
+    is_stale: bool
 
 
 class Watch:
@@ -51,19 +56,26 @@ class Watch:
         self._operations = operations
         self._clock = unix_s
         self._seen: dict[str, tuple[QueueView, float]] = {}
+        # Ids that a console has shown, the latest last: these have a history first.
+        self._shown: OrderedDict[str, None] = OrderedDict()
         self._problem = ""
         self._failed_at_s = float("-inf")
         self._lock = asyncio.Lock()
 
-    async def look(self, queues: Sequence[Queue]) -> Picture:
-        """Looks at these queues, at those again that were last seen more than FRESH_S ago. Never raises for the store."""
+    async def look(self, queues: Sequence[Queue], chosen: Queue | None = None) -> Picture:
+        """Looks at these queues, again at those whose last look is too old. Never raises for the store."""
+        self._note_shown(queues)
+        return await self._look(queues, chosen)
+
+    async def _look(self, queues: Sequence[Queue], chosen: Queue | None) -> Picture:
+        list_s = max(FRESH_S, len(queues) / LIST_READS_PER_S)
         async with self._lock:
             now_s = self._clock()
-            old = [queue for queue in queues if not self._is_fresh(queue, now_s)]
+            old = [queue for queue in queues if not self._is_fresh(queue, now_s, FRESH_S if queue == chosen else list_s)]
             # One that just failed is not asked again by everybody who waited for the lock.
             if old and not 0 <= now_s - self._failed_at_s < FRESH_S:
                 await self._refresh(old)
-        return self._picture(queues)
+        return self._picture(queues, chosen, list_s)
 
     @property
     def problem(self) -> str:
@@ -77,18 +89,25 @@ class Watch:
         self.history.add(view, now_s)
 
     async def keep_history(self) -> None:
-        """Samples the first QUEUES_AT_MOST queues every IDLE_SAMPLE_EVERY_S until cancelled."""
+        """Samples queues every IDLE_SAMPLE_EVERY_S until cancelled: those shown latest, then in the configuration's order."""
         while True:
-            queues = (await self._source.published()).config.queues
-            ids = {queue.id for queue in queues}
-            self._seen = {queue_id: seen for queue_id, seen in self._seen.items() if queue_id in ids}
-            for start in range(0, min(len(queues), QUEUES_AT_MOST), READ_AT_MOST):
-                await self.look(queues[start : min(start + READ_AT_MOST, QUEUES_AT_MOST)])
+            by_id = {queue.id: queue for queue in (await self._source.published()).config.queues}
+            self._seen = {queue_id: seen for queue_id, seen in self._seen.items() if queue_id in by_id}
+            wanted = dict.fromkeys([*reversed(self._shown), *by_id])
+            chosen = [by_id[queue_id] for queue_id in wanted if queue_id in by_id][:IDLE_QUEUES_AT_MOST]
+            await self._look(chosen, None)
             await asyncio.sleep(IDLE_SAMPLE_EVERY_S)
 
-    def _is_fresh(self, queue: Queue, now_s: float) -> bool:
+    def _note_shown(self, queues: Sequence[Queue]) -> None:
+        for queue in queues:
+            self._shown[queue.id] = None
+            self._shown.move_to_end(queue.id)
+        while len(self._shown) > IDLE_QUEUES_AT_MOST:
+            self._shown.popitem(last=False)
+
+    def _is_fresh(self, queue: Queue, now_s: float, for_s: float) -> bool:
         seen = self._seen.get(queue.id)
-        return seen is not None and seen[0].queue == queue and 0 <= now_s - seen[1] < FRESH_S
+        return seen is not None and seen[0].queue == queue and 0 <= now_s - seen[1] < for_s
 
     async def _refresh(self, queues: Sequence[Queue]) -> None:
         try:
@@ -100,10 +119,13 @@ class Watch:
         for view in views:
             self.remember(view)
 
-    def _picture(self, queues: Sequence[Queue]) -> Picture:
+    def _picture(self, queues: Sequence[Queue], chosen: Queue | None, list_s: float) -> Picture:
         now_s = self._clock()
         looks = []
         for queue in queues:
             view, at_s = self._seen.get(queue.id, (None, 0.0))
             looks.append(Look(queue, view, None if view is None else max(0.0, now_s - at_s)))
-        return Picture(tuple(looks), self._problem)
+        ages = [look.age_s for look in looks if chosen is None or look.queue == chosen]
+        age_s = None if None in ages else max((age for age in ages if age is not None), default=0.0)
+        allowed_s = STALE_AFTER_S + (FRESH_S if chosen else list_s)
+        return Picture(tuple(looks), self._problem, age_s, age_s is None or age_s > allowed_s)

@@ -75,7 +75,19 @@ def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-ADMIT_BODY = _json_body(
+# `openapi_extra` of every route that takes the key.
+IDEMPOTENT: dict[str, Any] = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": False,
+            "description": "A repeat with the same key changes nothing, for an hour at least.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        }
+    ]
+}
+ADMIT_BODY = IDEMPOTENT | _json_body(
     {
         "type": "object",
         "required": ["count"],
@@ -83,7 +95,7 @@ ADMIT_BODY = _json_body(
         "properties": {"count": {"type": "integer", "minimum": 1, "maximum": ADMIT_AT_MOST}},
     }
 )
-LIMITS_BODY = _json_body(
+LIMITS_BODY = IDEMPOTENT | _json_body(
     {
         "type": "object",
         "minProperties": 1,

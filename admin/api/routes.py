@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from admin.api.models import ADMIT_BODY, LIMITS_BODY, AdmittedShape, ProblemShape, QueueList, QueueShape
+from admin.api.models import ADMIT_BODY, IDEMPOTENT, LIMITS_BODY, AdmittedShape, ProblemShape, QueueList, QueueShape
 from admin.api.problems import MEDIA_TYPE, Problem
 from admin.bodies import read_json, read_nothing
 from admin.desk import desk
@@ -76,19 +76,34 @@ async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
     return (await desk(request).operations.queue(queue_id)).public()
 
 
-@router.post("/queues/{queue_id}/pause", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+@router.post(
+    "/queues/{queue_id}/pause",
+    response_model=QueueShape,
+    responses=_described(404, 409, 413, 415, 422, 429),
+    openapi_extra=IDEMPOTENT,
+)
 async def pause(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Stops calling people. Everybody keeps place, turn and pass."""
     return await _control(request, queue_id, "pause")
 
 
-@router.post("/queues/{queue_id}/resume", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+@router.post(
+    "/queues/{queue_id}/resume",
+    response_model=QueueShape,
+    responses=_described(404, 409, 413, 415, 422, 429),
+    openapi_extra=IDEMPOTENT,
+)
 async def resume(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Calls people again; also ends a recovery at once."""
     return await _control(request, queue_id, "resume")
 
 
-@router.post("/queues/{queue_id}/reset", response_model=QueueShape, responses=_described(404, 409, 413, 415, 422, 429))
+@router.post(
+    "/queues/{queue_id}/reset",
+    response_model=QueueShape,
+    responses=_described(404, 409, 413, 415, 422, 429),
+    openapi_extra=IDEMPOTENT,
+)
 async def reset(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Begins a new line: every place and pass of the old one is void at once. Limits stay."""
     return await _control(request, queue_id, "reset")

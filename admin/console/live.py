@@ -15,7 +15,6 @@ from admin.limits import NAMES
 from admin.queue_view import MISSING, QueueView
 from admin.watch import Look, Picture
 
-STALE_AFTER_S = 3.0
 _RESUMABLE = ("paused", "recovering")
 _SHAPES = ("open", "paused", "recovering", "missing", "unknown")
 
@@ -36,7 +35,7 @@ class Live:
 def freshness(live: Live, picture: Picture) -> bool:
     """Adds how old the numbers are, and returns whether they are stale."""
     age_s = picture.age_s
-    stale = age_s is None or age_s > STALE_AFTER_S
+    stale = picture.is_stale
     live.text["age"] = "live" if not stale else words.age(age_s)
     live.text["problem"] = picture.problem or "The numbers are old, because Redis was not asked in time."
     live.text["problem-age"] = words.age(age_s).capitalize() + "."

@@ -131,7 +131,7 @@ async def _queue(request: Request, queue_id: str) -> tuple[Look, tuple[Look, ...
     if chosen is None:
         raise UnknownQueue(queue_id, published.problem)
     first = queues.index(chosen) // QUEUES_PER_PAGE * QUEUES_PER_PAGE
-    picture = await room.watch.look(queues[first : first + QUEUES_PER_PAGE])
+    picture = await room.watch.look(queues[first : first + QUEUES_PER_PAGE], chosen)
     look = next(look for look in picture.looks if look.queue == chosen)
     now_s = room.unix_s()
     now = Live()

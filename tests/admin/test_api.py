@@ -155,6 +155,14 @@ def test_admit_that_broke_off_goes_on_where_it_was(admin: Admin) -> None:
     assert (done["called"], done["queue"]["called"]) == (1400, 1400)
 
 
+def test_admit_that_takes_too_long_says_how_far_it_came(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
+    manual(admin, 1200)
+    monkeypatch.setattr("admin.operations.ADMIT_BUDGET_S", -1.0)
+    done = admin.api("POST", "/queues/sale/admit", json={"count": 1100}).json()
+    assert done["called"] == 500
+    assert "ask again for the rest" in done["note"]
+
+
 def test_admit_while_paused_is_refused(admin: Admin) -> None:
     manual(admin, 5)
     admin.api("POST", "/queues/sale/pause")
@@ -242,7 +250,13 @@ def test_openapi_describes_every_route(admin: Admin) -> None:
         for rest in ("", *(f"/{{queue_id}}{step}" for step in ("", "/pause", "/resume", "/reset", "/start", "/admit", "/limits")))
     )
     for methods in paths.values():
-        for operation in methods.values():
+        for method, operation in methods.items():
+            key = (
+                [parameter for parameter in operation["parameters"] if parameter["name"] == "Idempotency-Key"]
+                if method != "get"
+                else []
+            )
+            assert bool(key) == (method != "get" and "Opens a queue" not in operation["description"])
             assert "application/problem+json" in operation["responses"]["401"]["content"]
             assert operation["security"] == [{"token": []}]
             assert "HTTPValidationError" not in str(operation)

@@ -13,7 +13,7 @@ from admin.kv import KvError
 from admin.operations import Operations
 from admin.queue_view import QueueView
 from admin.store import Limits, StoreUnavailable
-from admin.watch import Watch
+from admin.watch import IDLE_QUEUES_AT_MOST, LIST_READS_PER_S, Watch
 from edge.core.model import Queue
 from tests.admin.world import config_text, queue_json, queues_of
 
@@ -83,6 +83,63 @@ def test_only_what_is_old_is_asked_again(scene: Scene) -> None:
 
     asyncio.run(looks())
     assert scene.operations.asked == [["a"], ["b"], ["a", "b"]]
+
+
+def test_a_long_list_costs_no_more_a_second_than_a_short_one(scene: Scene) -> None:
+    queues = queues_of(config_text(*(queue_json(f"q{number:02d}") for number in range(50))))
+
+    async def looks() -> None:
+        for _ in range(60):
+            picture = await scene.watch.look(queues, queues[7])
+            assert not picture.is_stale
+            scene.now_s += 1
+
+    asyncio.run(looks())
+    reads = [queue_id for asked in scene.operations.asked for queue_id in asked]
+    assert reads.count("q07") == 60, "the queue that is being worked on"
+    assert len(reads) <= 60 + 60 * LIST_READS_PER_S
+
+
+def test_the_chosen_queue_says_how_old_the_page_is(scene: Scene) -> None:
+    async def looks() -> None:
+        await scene.watch.look(scene.queues)
+        scene.operations.away = True
+        scene.now_s += 2
+        assert not (await scene.watch.look(scene.queues, scene.queues[0])).is_stale
+        scene.now_s += 2
+        picture = await scene.watch.look(scene.queues, scene.queues[0])
+        assert (picture.is_stale, picture.age_s) == (True, 4)
+
+    asyncio.run(looks())
+
+
+def test_the_background_samples_few_and_first_those_that_were_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"q{number:03d}" for number in range(200)]
+    scene.kv.text = config_text(*(queue_json(name) for name in names))
+    queues = queues_of(scene.kv.text)
+
+    async def ends(seconds: float) -> None:
+        raise asyncio.CancelledError
+
+    async def one_round() -> None:
+        scene.now_s += 100
+        await scene.watch.look(queues[150:152])
+        scene.operations.asked.clear()
+        scene.now_s += 100
+        monkeypatch.setattr(FakeOperations, "look", _note)
+        monkeypatch.setattr("admin.watch.asyncio.sleep", ends)
+        await scene.watch.keep_history()
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(one_round())
+    asked = scene.operations.asked[0]
+    assert len(asked) == IDLE_QUEUES_AT_MOST
+    assert asked[:4] == ["q151", "q150", "q000", "q001"]
+
+
+async def _note(self: FakeOperations, queues: Sequence[Queue]) -> list[QueueView]:
+    self.asked.append([queue.id for queue in queues])
+    return []
 
 
 def test_the_last_look_stays_with_its_age(scene: Scene) -> None:
