@@ -30,10 +30,10 @@ def json_answer(status: int, value: object, why: str, extra: Extra = ()) -> Resp
     return Respond(status, (*_JSON_HEADERS, *extra), text, why)
 
 
-def not_found(request: Request) -> Respond:
-    """The reserved prefix holds nothing at this path."""
-    detail = "nothing is here; known are /.stanchion/health, /.stanchion/<queue>/status and /.stanchion/<queue>/leave"
-    return json_answer(404, {"error": "not found", "detail": detail}, f"no reserved path {request.method}")
+def problem(request: Request, status: int, error: str, detail: str, extra: Extra = ()) -> Respond:
+    """A client's mistake at one of our own paths, said in JSON."""
+    answer = json_answer(status, {"error": error, "detail": detail}, f"reserved path: {error}", extra)
+    return _without_body(answer) if request.method == "HEAD" else answer
 
 
 def wants_json(request: Request) -> bool:
@@ -47,7 +47,7 @@ def _minutes(seconds: int, *, up: bool) -> str:
 
 def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
     queue, wait = standing.queue, standing.wait
-    moment = datetime.fromtimestamp(standing.now_ms / 1000, UTC)
+    moment = datetime.fromtimestamp(request.now_ms / 1000, UTC)  # people compare it with the clock on their wall
     return {
         "queue_name": queue.name,
         "queue_id": queue.id,

@@ -42,9 +42,12 @@ class Visitor:
 
 
 def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies) -> Visitor:
-    """The best valid tokens for `queue`; of several places the newest, so that an old copy loses nobody's place."""
+    """The best valid tokens for `queue`; of several places the newest, so that an old copy loses nobody's place.
+
+    A node that has not read a snapshot yet does not know the time by which they expire; then that is for the step to judge.
+    """
     visitor = Visitor(queue, jar)
-    now_ms = context.now_ms(request, queue.scope)
+    now_ms = context.now_ms(request, queue.scope) if context.snapshots.has(queue.scope) else 0
     values = jar.values(cookies.cookie_name(queue, request.scheme))
     for value in values:
         try:
@@ -58,7 +61,9 @@ def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies)
         if known is not None and (held is None or known.expires_ms > held.expires_ms):
             held = known
         place = token if isinstance(token, Place) else _place_behind(token)
-        if held is not None and held.expires_ms > now_ms and _newer(visitor.admission, held) is held:
+        # What was given without Redis runs by the clock of the nodes.
+        until_ms = request.now_ms if held is not None and held.marked else now_ms
+        if held is not None and held.expires_ms > until_ms and _newer(visitor.admission, held) is held:
             visitor.admission, visitor.is_behind = held, held is not token
         if place is not None and place.expires_ms > now_ms:
             visitor.place = _newer(visitor.place, place)
@@ -162,9 +167,9 @@ def pass_from(answer: Answer, queue: Queue, visitor: str) -> Pass:
     return Pass(queue.id, answer.snapshot.epoch, visitor, answer.number(0), answer.number(2), answer.number(1))
 
 
-def store_error_pass(queue: Queue, request: Request, context: Context, place: Place | None) -> Pass:
+def store_error_pass(queue: Queue, request: Request, place: Place | None) -> Pass:
     """A marked pass for someone let in while Redis is away; it remembers the place, which is worth more than two minutes."""
-    expires_ms = context.now_ms(request, queue.scope) + STORE_ERROR_PASS_MS
+    expires_ms = request.now_ms + STORE_ERROR_PASS_MS
     if place is None:
         return Pass(queue.id, "", new_visitor(request), 0, expires_ms, expires_ms, marked=True)
     return Pass(queue.id, place.epoch, place.visitor, place.position, expires_ms, expires_ms, marked=True)

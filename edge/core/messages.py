@@ -122,6 +122,10 @@ class Snapshots:
         known = self._known.get(scope)
         return known[1] if known is not None and known[1].epoch == epoch else None
 
+    def has(self, scope: str) -> bool:
+        """Whether this node has read any snapshot of the scope yet, and so knows its time."""
+        return scope in self._known
+
     def offset_ms(self, scope: str) -> int:
         """What to add to this node's clock to have the one of the scripts, which is a scope's own."""
         known = self._known.get(scope)

@@ -13,6 +13,7 @@ from edge.core.standing import Standing
 
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
+_KNOWN = "nothing is here; known are /.stanchion/health, /.stanchion/<queue>/status and /.stanchion/<queue>/leave"
 
 
 def is_reserved(target: str) -> bool:
@@ -28,7 +29,7 @@ def answer(request: Request, context: Context) -> Deciding:
     queue_id, _, action = path.partition("/")
     queue = context.config.queue(queue_id)
     if queue is None or action not in ("status", "leave"):
-        return answers.not_found(request)
+        return answers.problem(request, 404, "not found", _KNOWN)
     jar = context.cookies.read(request.header("cookie"))
     visitor = read_visitor(queue, request, context, jar)
     if action == "status":
@@ -40,8 +41,7 @@ def _only(methods: tuple[str, ...], request: Request) -> Respond | None:
     if request.method in methods:
         return None
     allowed = ", ".join(methods)
-    detail = {"error": "method not allowed", "detail": f"use {allowed}"}
-    return answers.json_answer(405, detail, f"reserved path by {request.method}", (("Allow", allowed),))
+    return answers.problem(request, 405, "method not allowed", f"use {allowed}", (("Allow", allowed),))
 
 
 def _cross_site(request: Request) -> Respond | None:
@@ -49,8 +49,7 @@ def _cross_site(request: Request) -> Respond | None:
     origin, site = request.header("origin"), request.header("sec-fetch-site")
     foreign = origin and normalise_host(origin.partition("://")[2]) != normalise_host(request.host)
     if site in ("cross-site", "same-site") or (not site and foreign):
-        detail = {"error": "forbidden", "detail": "a place is given up only from the page of this site"}
-        return answers.json_answer(403, detail, "leave from another site")
+        return answers.problem(request, 403, "forbidden", "a place is given up only from the page of this site")
     return None
 
 

@@ -40,7 +40,7 @@ def _decoded(path: str) -> str:
 
 
 def _resolve(path: str, *, merges: bool = True) -> str:
-    """Without dot segments, `\\` read as `/`; with `merges` empty segments go first."""
+    """Without dot segments, a backslash read as a slash; with `merges` empty segments go first."""
     segments: list[str] = []
     first, *parts = path.replace("\\", "/").split("/")
     for part in parts:

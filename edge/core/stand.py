@@ -81,14 +81,16 @@ class Step:
             return Outcome("pass from when the store was away", held)
         try:
             view = yield from look(self.queue, self.request, self.context)
-            if is_ended(held, view.snapshot):
-                return (yield from self._over("the pass was ended"))
-            if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
-                return Outcome("pass", held, set_cookies=self._behind(held))
-            answer = yield from self._renew(held.epoch, held.position, held.visitor, held.expires_ms)
+            is_over = is_ended(held, view.snapshot) or held.expires_ms <= view.now_ms
+            if not is_over:
+                if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
+                    return Outcome("pass", held, set_cookies=self._behind(held))
+                answer = yield from self._renew(held.epoch, held.position, held.visitor, held.expires_ms)
         except (StoreAway, StoreBusy):
+            if held.expires_ms <= self._now_ms():
+                raise
             return Outcome("pass; the store does not answer", held)
-        if answer.verdict == "ended":
+        if is_over or answer.verdict == "ended":
             return (yield from self._over("the pass is over"))
         return self._admitted(answer, held.visitor, "pass, renewed", fresh=False)
 
@@ -142,6 +144,8 @@ class Step:
         view = yield from look(self.queue, self.request, self.context)
         if view.away_ms >= AWAY_AFTER_MS:
             raise StoreAway(view.away_ms)
+        if place.expires_ms <= view.now_ms:
+            return (yield from self._over("the place has run out"))
         if view.snapshot.epoch != place.epoch:
             return (yield from self._rejoin(place))
         is_still = view.snapshot.status not in ("open", "recovering")
@@ -261,7 +265,7 @@ class Step:
         now_ms, per_minute, place = self._now_ms(), self.queue.store_error_admit_per_minute, self.visitor.place
         may_admit = self.wants_in and self.queue.on_store_error == "admit" and per_minute is not None
         if may_admit and self.context.node.take_store_error_admission(self.queue.id, per_minute or 1, self.request.now_ms):
-            held = identity.store_error_pass(self.queue, self.request, self.context, place)
+            held = identity.store_error_pass(self.queue, self.request, place)
             # A candidate's cookie stays: it is worth a place once the store is back.
             cookie = identity.pass_cookie(self.queue, self.request, self.context, held)
             return Outcome("the store is away; let in", held, set_cookies=(cookie,))

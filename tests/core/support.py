@@ -16,7 +16,7 @@ from typing import Any
 import fakeredis
 import redis.exceptions
 
-from edge.core import commands, pages, tokens
+from edge.core import commands, pages, scripts, tokens
 from edge.core.commands import Answer, Call
 from edge.core.conclude import conclude
 from edge.core.config import check_config
@@ -24,6 +24,7 @@ from edge.core.decide import decide
 from edge.core.messages import Batch, Context, Deciding, Decision, Forward, Reply, Request, Respond
 from edge.core.model import Queue
 from edge.core.node import NodeCounters
+from edge.core.snapshot import Snapshot
 from edge.core.tokens import Keyring
 
 START_MS = 1_790_000_000_000
@@ -96,9 +97,11 @@ class World:
     def __init__(self, *queues: dict[str, Any], start: bool = True) -> None:
         self.redis = fakeredis.FakeRedis(version=(7,), decode_responses=True)
         self.redis.flushall()
+        for script in scripts.ALL:
+            self.redis.script_load(script.text["redis"])
         self.now_ms = START_MS
         self.fault: Fault | None = None
-        self.forgotten: set[str] = set()
+        self.on_reply: Callable[[Batch, Reply], Reply] | None = None  # what happens between a step of Redis and its answer
         self.pages = page_of
         self._count = 0
         self.ring = Keyring.parse(KEYS)
@@ -148,8 +151,6 @@ class World:
     def _one(self, command: Sequence[str]) -> dict[str, Any]:
         patched = list(command)
         patched[3 + int(command[2])] = str(self.now_ms)  # the scripts take the test's time
-        if command[0] == "EVALSHA" and command[1] in self.forgotten:
-            return {"error": "NOSCRIPT No matching script. Please use EVAL."}
         try:
             return {"result": self.redis.execute_command(*patched)}  # type: ignore[no-untyped-call]
         except redis.exceptions.NoScriptError:
@@ -179,9 +180,11 @@ class World:
         """Calls a batch."""
         return self.run(commands.admit(queue_id, count, self.hex(), self.hex())).number(0)
 
-    def snapshot(self, queue_id: str = "launch") -> Any:
+    def snapshot(self, queue_id: str = "launch") -> Snapshot:
         """The full snapshot as it is now."""
-        return self.run(commands.take_snapshot(queue_id, self.hex())).snapshot
+        found = self.run(commands.take_snapshot(queue_id, self.hex())).snapshot
+        assert found is not None
+        return found
 
     # --- one decision -----------------------------------------------------------------------------------------------
 
@@ -191,7 +194,8 @@ class World:
         if reply is not None:
             return reply
         node.calls += [call.script.name for call in batch.calls]
-        return Reply([self._one(command) for command in batch.commands(node.context.flavour)])
+        reply = Reply([self._one(command) for command in batch.commands(node.context.flavour)])
+        return self.on_reply(batch, reply) if self.on_reply else reply
 
     def decide(self, request: Request, node: Node | None = None) -> Decision:
         """Runs a decision step by step, each step from the beginning."""
@@ -279,6 +283,7 @@ class Browser:
                  country: str = "", accept: str = HTML, node: Node | None = None) -> None:  # fmt: skip
         self.world, self.scheme, self.host, self.client, self.country = world, scheme, host, client, country
         self.accept, self.node = accept, node
+        self.skew_ms = 0  # how far the clock of the node that answers is ahead
         self.jar: dict[str, tuple[str, int]] = {"_ga": ("GA1.2.3", 2**53)}
 
     def cookie(self) -> str:
@@ -317,8 +322,8 @@ class Browser:
         all_headers = {"accept": self.accept, "cookie": self.cookie(), **(headers or {})}
         if not all_headers["cookie"]:
             del all_headers["cookie"]
-        return Request(method, target, self.scheme, self.host, self.client, self.country, self.world.now_ms, self.world.hex(),
-                       "req-1", all_headers)  # fmt: skip
+        return Request(method, target, self.scheme, self.host, self.client, self.country, self.world.now_ms + self.skew_ms,
+                       self.world.hex(), "req-1", all_headers)  # fmt: skip
 
     def get(self, target: str = "/launch/", method: str = "GET", headers: Mapping[str, str] | None = None, *,
             answer: tuple[int, Headers] | None = None) -> Got:  # fmt: skip
@@ -351,7 +356,7 @@ class Browser:
         """One look at the status."""
         return self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON})
 
-    def leave(self, queue_id: str = "launch", headers: Mapping[str, str] | None = None) -> Got:
+    def leave(self, headers: Mapping[str, str] | None = None, queue_id: str = "launch") -> Got:
         """Gives up the place."""
         return self.get(f"/.stanchion/{queue_id}/leave", "POST", headers)
 
@@ -375,6 +380,18 @@ def full(world: World, people: int = 2) -> list[Browser]:
         assert got.forwarded is not None, got.body
         inside.append(browser)
     return inside
+
+
+def recorded(world: World) -> list[Reply]:
+    """The replies of the store from now on."""
+    replies: list[Reply] = []
+
+    def record(batch: Batch, reply: Reply) -> Reply:
+        replies.append(reply)
+        return reply
+
+    world.on_reply = record
+    return replies
 
 
 def set_cookies(got: Got) -> dict[str, str]:

@@ -68,7 +68,7 @@ def test_no_token_is_larger_than_300_bytes(token: Any) -> None:
     largest = {"queue": "q" * 48, "epoch": "z" * 17, "visitor": "v" * 16, "position": 999_999_999,
                "touched_ms": 9_999_999_999_000, "renew_at_ms": 9_999_999_999_000, "expires_ms": 9_999_999_999_000}  # fmt: skip
     names = [name for name in largest if hasattr(token, name)]
-    worst = type(token)(**{name: largest[name] for name in names}, **({"marked": True} if token is MARKED else {}))  # type: ignore[arg-type]
+    worst = type(token)(**{name: largest[name] for name in names}, **({"marked": True} if token is MARKED else {}))
     text = written(worst, keys)
     assert len(text.encode()) <= 300
     assert TokenReader(keys).read(text, "q" * 48) == worst
