@@ -1,7 +1,7 @@
 """A crowd in virtual time: visitors who poll as the edges tell them to, and some who go silent.
 
-Each holds a cookie (place, last sign of life) and asks every `poll_s`; a poll reads the shared snapshot, at most
-half a second old, and reaches the store only when the edge would send it there.
+Each holds a cookie (place, last sign of life) and asks every `poll_s`. A poll reads the shared snapshot, at
+most half a second old, and reaches the store only when the edge would send it there.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class Crowd:
             answer = line.join(person.name, wants_in=True)
         elif admission.needs_touch(view, person.ticket.position, person.touched_ms, line.now_ms):
             person.touches += 1
-            answer = line.touch(person.ticket, wants_in=True)
+            answer = line.touch(person.ticket)
+            if answer.verdict == "called" and not answer.number(2):
+                answer = line.touch(person.ticket, wants_in=True)  # the page has asked, and now goes in
         else:
             return admission.poll_s(line.queue, view, person.ticket.position, None)
         person.ticket, person.touched_ms = line.ticket(person.name, answer), line.now_ms

@@ -14,8 +14,8 @@ from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
 
 _SHORT_WAYS = {
-    "join": ("if f[3] == 'open' and ARGV[4] == ''", "if false and ARGV[4] == ''"),
-    "touch": ("ARGV[6] == '1' and f[3] == 'open' and call", "false and call"),
+    "join": ("if ARGV[4] == '' and ARGV[6] == '' and", "if false and"),
+    "touch": ("if ARGV[6] == '1' and f[10] ~= '0' and", "if false and"),
 }
 _SETTINGS: dict[str, dict[str, Any]] = {
     "rate": {"admit_per_minute": 120, "burst": 3},

@@ -11,8 +11,7 @@
 --      12 claims: of the last minute (zset, score = Unix ms)      13 reentry: old places after a loss (zset, score = old position)
 --      14 requests: answers to request ids (hash)
 -- ARGV  1 explicit Unix ms, or empty for the server's own clock (an edge never gives it)   2 random hex, at least 12 digits
-local STATE, PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local USED, LEFT, GONE, ENDED, CLAIMS, REENTRY, REQUESTS = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local STATE, PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE, USED, LEFT, GONE, ENDED, CLAIMS, REENTRY, REQUESTS = unpack(KEYS)
 local call = redis.call
 
 -- One admission costs this many units of the bucket; a millisecond earns `admit_per_minute` units. Integers only.
@@ -25,29 +24,18 @@ local FREE_AFTER_MS = 5000
 local function text(number) return string.format('%.0f', number) end
 
 local function server_ms()
-  if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
-  local t = call('TIME')
-  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+  local now = ARGV[1]
+  if now ~= '' then return now + 0 end
+  now = call('TIME')
+  return now[1] * 1000 + (now[2] - now[2] % 1000) / 1000
 end
 
--- How far the clock moves when the server's moved by `passed` ms to `wall_now`: as far, but a quarter faster or a tenth slower
--- until both agree again; never back, and never by more than `limit` in one look.
-local function clock_step(passed, clock, wall_now, limit)
-  local behind = wall_now - clock - passed
-  local correction = behind > 0 and math.min(behind, math.floor(passed / 4)) or -math.min(-behind, math.floor(passed / 10))
-  return math.min(limit, passed + correction)
-end
-
--- Units that must be in the bucket before this called visitor may claim: one token, and one for each who was promised one at a
--- time that is not over yet, and before this one's if it has a promise too.
-local function units_needed(lease, claim_within, deadline)
-  local due, has_promise = lease + claim_within + 1, deadline % 1 == 0.5
-  if has_promise and deadline <= due then return UNITS end
-  return (1 + call('ZCOUNT', CALLED, '(' .. text(due), has_promise and string.format('(%.1f', deadline) or '+inf')) * UNITS
-end
-
--- What idle time may save up. Unset burst: a sixth of the rate (ten seconds' worth), at least one. A rate of 0 saves nothing.
-local function bucket_units(rate, burst)
-  if rate == 0 then return 0 end
-  return math.max(1, burst or math.floor(rate / 6)) * UNITS
+-- Units that are promised to others, who were told a time that is not over yet, and before this one's if it was told one too.
+-- `promised`: the last such time.
+local function units_promised(lease, promised, member)
+  if promised == '0' or lease >= promised + 0 then return 0 end
+  local deadline = (call('ZSCORE', CALLED, member) or 0) + 0
+  local due, has_promise = lease + call('HGET', STATE, 'claim_within') + 1, deadline % 1 == 0.5
+  if has_promise and deadline <= due then return 0 end
+  return call('ZCOUNT', CALLED, '(' .. text(due), has_promise and string.format('(%.1f', deadline) or '+inf') * UNITS
 end

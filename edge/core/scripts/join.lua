@@ -6,14 +6,14 @@
 
 -- Most joins of a large sale end here: far behind the window, between two sweeps. Nothing but the place is written.
 local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length', 'cursor', 'horizon', 'config_version', 'rate', 'max_active',
-  'wall', 'pump_at', 'rotated')
+  'short_until', 'rotated')
 if not f[1] then return { { 'missing' }, {} } end
-if f[3] == 'open' and ARGV[4] == '' and ARGV[6] == '' and tonumber(f[4]) > tonumber(f[6])
-    and server_ms() - f[10] < f[11] - f[2] and (f[12] == '0' or not call('HGET', PLACES_OLD, ARGV[3])) then
+if ARGV[4] == '' and ARGV[6] == '' and f[10] ~= '0' and f[4] + 0 > f[6] + 0
+    and server_ms() < f[10] + 0 and (f[11] == '0' or not call('HGET', PLACES_OLD, ARGV[3])) then
   local position = text(f[4] + 1)
   if call('HSETNX', PLACES, ARGV[3], position) == 1 then
     call('HSET', STATE, 'length', position)
-    f[4], f[10], f[11], f[12] = position, nil, nil, nil
+    f[4], f[10], f[11] = position, nil, nil
     return { { 'waiting', position }, f }
   end
 end

@@ -73,6 +73,9 @@ local function sweep(s)
     s.ready = s.ready - call('ZREM', READY, unpack(silent))
     full = full or #silent == SWEEP
   end
+  -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
+  s.admitted = s.admitted + call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock))
+  s.counted_until = s.clock
   call('ZREMRANGEBYSCORE', CLAIMS, '-inf', text(s.clock - 60000))
   call('ZREMRANGEBYSCORE', ENDED, '-inf', text(s.clock - SKEW_MS))
   call('ZREMRANGEBYSCORE', ENDED, text(TAKEN_OVER_SCORE), text(TAKEN_OVER_SCORE + s.clock - SKEW_MS))

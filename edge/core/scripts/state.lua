@@ -1,14 +1,14 @@
 -- The state as a table, and how it is written back. Only fields that changed are written.
--- Two clocks: `clock` follows the server (passes, rate, deadlines of the queue); `lease` is a stopwatch that stands still in a
+-- Two clocks, and `wall`, what the server's clock said last; kept as distances from the first, which seldom change: `clock` follows the server (passes, rate, deadlines of the queue); `lease` is a stopwatch that stands still in a
 -- pause (turns, presence, settling). Neither ever moves by more than half of what it measures in one look (`max_step`,
 -- `max_lease_step`), so that a jump of the server's clock cannot end everything at once.
 local TEXT_FIELDS = { 'epoch', 'status', 'killed', 'operator' }
 local NUMBER_FIELDS = {
-  'clock', 'wall', 'lease', 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'units', 'pump_at',
-  'hold_until', 'latency', 'late_credit', 'sold', 'recover_until', 'reentry_until', 'begun_by', 'places_at', 'mapped_from',
+  'clock', 'wall_ahead', 'lease_behind', 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'units', 'pump_at',
+  'hold_until', 'promised', 'latency', 'late_credit', 'sold', 'recover_until', 'reentry_until', 'begun_by', 'places_at', 'mapped_from',
   'rotated', 'ttl_at', 'pruned_at', 'config_version', 'max_step', 'max_lease_step',
-  'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always',
-  'admitted', 'left', 'missed', 'lapsed', 'completed', 'revoked', 'expired', 'undelivered',
+  'short_until', 'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always', 'bucket',
+  'admitted', 'counted_until', 'left', 'missed', 'lapsed', 'completed', 'revoked', 'expired', 'undelivered',
 }
 -- Limits may be unset: then they are nil here and '' in the hash.
 local LIMIT_FIELDS = { 'rate', 'burst', 'max_active', 'inventory' }
@@ -18,6 +18,20 @@ for _, list in ipairs({ TEXT_FIELDS, NUMBER_FIELDS, LIMIT_FIELDS }) do
 end
 -- No look at the clock moves it further while people wait: longer than a hidden tab's poll (60 s).
 local MAX_STEP_MS = 75000
+
+-- How far the clock moves when the server's moved by `passed` ms to `wall_now`: as far, but a quarter faster or a tenth slower
+-- until both agree again; never back, and never by more than `limit` in one look.
+local function clock_step(passed, clock, wall_now, limit)
+  local behind = wall_now - clock - passed
+  local correction = behind > 0 and math.min(behind, math.floor(passed / 4)) or -math.min(-behind, math.floor(passed / 10))
+  return math.min(limit, passed + correction)
+end
+
+-- What idle time may save up. Unset burst: a sixth of the rate (ten seconds' worth), at least one. A rate of 0 saves nothing.
+local function bucket_units(rate, burst)
+  if rate == 0 then return 0 end
+  return math.max(1, burst or math.floor(rate / 6)) * UNITS
+end
 
 local function load_state()
   local values = call('HMGET', STATE, unpack(ALL_FIELDS))
@@ -30,12 +44,15 @@ local function load_state()
     elseif i <= #TEXT_FIELDS + #NUMBER_FIELDS then s[name] = tonumber(raw or 0) or 0
     else s[name] = tonumber(raw or '') end
   end
-  s.old = old
+  s.old, s.wall, s.lease = old, s.clock + s.wall_ahead, s.clock - s.lease_behind
   return s
 end
 
 local function save_state(s)
   local changed = {}
+  s.wall_ahead, s.lease_behind = s.wall - s.clock, s.clock - s.lease
+  -- Until then, between two sweeps and with the clocks in agreement, join and touch may take their short ways.
+  s.short_until = s.status == 'open' and s.wall == s.clock and s.pump_at or 0
   for i, name in ipairs(ALL_FIELDS) do
     local value = s[name]
     local raw = value == nil and '' or (i <= #TEXT_FIELDS and value or text(value))
@@ -85,16 +102,15 @@ local function tick(s)
   if not waits and s.active == 0 then step = math.max(step, wall_now - s.clock) end
   s.wall, s.clock = wall_now, s.clock + step
   if s.status ~= 'paused' then s.lease = s.lease + math.min(passed, s.max_lease_step) end
-  if s.rate then s.units = math.min(bucket_units(s.rate, s.burst), s.units + s.rate * math.min(passed, step)) end
+  if s.rate then s.units = math.min(s.bucket, s.units + s.rate * math.min(passed, step)) end
 end
 
 -- After the settings changed: the bucket keeps what it holds, up to its new size; a rate that begins finds it full.
 local function apply_settings(s, had_rate)
   s.max_step = math.min(MAX_STEP_MS, math.floor(s.idle / 2))
   s.max_lease_step = math.min(MAX_STEP_MS, math.floor(s.claim_within / 2), math.floor(s.grace / 2))
-  if not s.rate then return end
-  local full = bucket_units(s.rate, s.burst)
-  s.units = had_rate and math.min(s.units, full) or full
+  s.bucket = s.rate and bucket_units(s.rate, s.burst) or 0
+  if s.rate then s.units = had_rate and math.min(s.units, s.bucket) or s.bucket end
 end
 
 local function is_killed(s, epoch)
@@ -129,7 +145,7 @@ local function start_epoch(s, status, begun_by, killed)
     s.killed = table.concat(names, ' ')
   end
   s.epoch, s.status = new_epoch(s.wall), status
-  for _, name in ipairs({ 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'pump_at', 'hold_until', 'sold',
+  for _, name in ipairs({ 'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'pump_at', 'hold_until', 'promised', 'sold',
     'late_credit', 'mapped_from', 'rotated', 'recover_until', 'reentry_until', 'admitted', 'left', 'missed', 'lapsed',
     'completed', 'revoked', 'expired', 'undelivered' }) do
     s[name] = 0

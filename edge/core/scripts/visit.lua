@@ -14,8 +14,8 @@ local function inside_again(s, position, deadline)
   return { 'inside', text(position), text(expires), text(math.min(expires, s.clock + s.renew_every)) }
 end
 
--- How long after its call a visitor comes by for the first time. Waiting for a token is no part of it: calls would run ahead
--- by their own waiting time, and further each time.
+-- How long after its call a visitor came by for the first time, of those who did not come in at that very moment: pages ask
+-- before they go in. Waiting for a token is no part of it: calls would run ahead by their own waiting time, and further each time.
 local function note_latency(s, lease_left)
   local took = math.max(0, math.min(s.claim_within, s.claim_within - lease_left))
   s.latency = math.floor((s.latency * 7 + took) / 8)
@@ -26,22 +26,22 @@ local function claim(s, position, deadline, wants_in, is_new)
   local member = text(position)
   local has_come_by = deadline % 1 > 0
   local lease_left = math.floor(deadline) - s.lease
-  if not has_come_by and not is_new then note_latency(s, lease_left) end
   local retry, kept = 0, lease_left
-  local needed = s.rate and units_needed(s.lease, s.claim_within, deadline) or 0
+  local needed = s.rate and UNITS + units_promised(s.lease, s.promised, member) or 0
   if s.rate and s.units < needed then
     retry = s.rate > 0 and math.ceil((needed - s.units) / s.rate) or 30000
     -- The minute is full: the turn is kept, and the whole lease begins when the wait, which is ours, is over.
     kept = retry + s.claim_within
+    s.promised = math.max(s.promised, s.lease + retry)
   end
   if not wants_in or retry > 0 or s.status ~= 'open' then
+    if not has_come_by and not is_new then note_latency(s, lease_left) end
     local is_told = retry > 0 and '.5' or '.25'
     if retry > 0 or not has_come_by then call('ZADD', CALLED, 'XX', text(s.lease + kept) .. is_told, member) end
     return { 'called', member, text(kept), text(retry) }
   end
   s.called = s.called - call('ZREM', CALLED, member)
   if s.rate then s.units = s.units - UNITS end
-  s.admitted = s.admitted + 1
   call('SETBIT', USED, member, '1')
   call('ZADD', CLAIMS, text(s.clock), member)
   return let_in(s, position, member)
