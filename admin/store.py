@@ -65,7 +65,7 @@ class Store:
         self._flavour: Flavour = flavour
 
     async def run(self, call: Call) -> Answer:
-        """Runs one step."""
+        """Runs one step. After StoreUnavailable it may have happened or not: the same step with its request id tells."""
         try:
             reply = await self._send(self._redis.execute(call.evalsha(self._flavour)), TIMEOUT_S)
         except _ScriptForgotten:
@@ -107,9 +107,7 @@ class Store:
             async with asyncio.timeout(timeout_s):
                 return await request
         except (TimeoutError, httpx.TimeoutException):
-            raise StoreUnavailable(
-                f"Redis did not answer within {timeout_s:g} s. What was asked may or may not have happened."
-            ) from None
+            raise StoreUnavailable(f"Redis did not answer within {timeout_s:g} s.") from None
         except httpx.HTTPError as error:
             raise StoreUnavailable(f"Redis cannot be reached over REST ({_short(error)}).") from error
         except UpstashError as error:

@@ -15,13 +15,13 @@ from admin.console.words import people, status
 from admin.desk import desk
 from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
 from admin.log import log
-from admin.operations import ADMIT_AT_MOST, Action, Refused, TooManySteps, new_request_id, request_id_of
+from admin.operations import Action, Refused, TooManySteps, new_request_id, request_id_of
 from admin.sessions import check_form
 from admin.store import StoreUnavailable
 
 Form = Mapping[str, str]
 Step = Callable[[Request, str, Form], Awaitable[Response]]
-PRESS_AGAIN = "Nothing is done twice: it is safe to press the same button again."
+PRESS_AGAIN = "It may have happened or not. Nothing is done twice: it is safe to press the same button again."
 
 
 def action(step: Step) -> Callable[[Request], Awaitable[Response]]:
@@ -62,7 +62,12 @@ async def reset(request: Request, queue_id: str, form: Form) -> Response:
     if typed != queue_id:
         error = f"Type {queue_id} to reset this queue, or go back."
         return await show_reset(request, queue_id, 422, error=error, typed=typed, request_id=form.get("request_id", ""))
-    return await _control(request, queue_id, form, "reset", "Reset: a new line has begun.")
+    try:
+        return await _control(request, queue_id, form, "reset", "Reset: a new line has begun.")
+    except StoreUnavailable as error:
+        again = form.get("request_id", "")
+        problem = f"{error} {PRESS_AGAIN}"
+        return await show_reset(request, queue_id, 503, problem=problem, typed=typed, request_id=again)
 
 
 async def start(request: Request, queue_id: str, form: Form) -> Response:
@@ -93,7 +98,8 @@ async def rate(request: Request, queue_id: str, form: Form) -> Response:
     typed = sentences.parse_limit("admit_per_minute", form.get("rate", ""))
     value: Value | str = FROM_CONFIG if form.get("do") == "config" else typed
     if isinstance(value, str) and value != FROM_CONFIG:
-        return await show_queue(request, queue_id, 422, errors={"rate": value}, typed=_typed(form))
+        error = _no_number(form.get("rate", ""), "rate")
+        return await show_queue(request, queue_id, 422, errors={"rate": error}, typed=_typed(form))
     try:
         return await _change_limits(request, queue_id, {"admit_per_minute": value}, form)  # type: ignore[dict-item]
     except BadValue as error:
@@ -159,8 +165,12 @@ def _typed(form: Form) -> dict[str, str]:
 
 
 def _admit_error(form: Form) -> str:
-    shown = form.get("count", "").strip()[:20]
-    return f"{shown or 'Nothing'} is no batch: type a whole number from 1 to {ADMIT_AT_MOST:,}."
+    return _no_number(form.get("count", ""), "number of people")
+
+
+def _no_number(text: str, what: str) -> str:
+    """The error at a field; the sentence below it says what is allowed."""
+    return f"“{text.strip()[:20]}” is no {what}." if text.strip() else "Nothing was typed."
 
 
 def _sentence(error: Exception, text: str = "") -> str:

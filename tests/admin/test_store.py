@@ -91,8 +91,7 @@ def test_a_slow_answer_is_given_up(strange: Server, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(store_module, "TIMEOUT_S", 0.1)
     monkeypatch.setattr(store_module, "READ_TIMEOUT_S", 0.1)
     for sentence in both(strange.url):
-        assert sentence.startswith("Redis did not answer within 0.1 s")
-        assert "may or may not have happened" in sentence
+        assert sentence == "Redis did not answer within 0.1 s."
 
 
 @pytest.mark.parametrize("strange", [(401, b'{"error": "WRONGPASS invalid token"}')], indirect=True)
