@@ -49,6 +49,9 @@ def _queue(value: dict[str, Any]) -> Queue:
     for name in _LISTS:
         if name in value and value[name] is not None:
             whole[name] = tuple(value[name])
+    for name, member in value.items():
+        if type(member) is float:
+            whole[name] = int(member)  # 5.0 was taken for the number 5
     if whole.keys() != _NAMES:
         raise TypeError("the keys of a queue are of another version")
     # A frozen dataclass sets each of its fields by a call; this is the same in one, and half of the cost of reading.

@@ -47,3 +47,12 @@ def test_an_edit_by_hand_breaks_the_seal_and_is_checked(queue: dict[str, object]
 def test_a_sealed_text_of_another_version_is_checked_too() -> None:
     with pytest.raises(ConfigError, match="unknown key"):
         load_config(seal({"queues": [{"id": "a", "name": "A", "routes": [{"path": "/a"}], "manual": True, "colour": "red"}]}))
+
+
+def test_a_number_written_with_a_point_is_a_whole_number_here_too() -> None:
+    entry = {"id": "a", "name": "A", "routes": [{"path": "/a"}], "manual": True, "poll_s": 5.0, "held_status": 503.0}
+    value = {"queues": [entry]}
+    (queue,) = load_config(seal(value)).queues
+    assert isinstance(queue.poll_s, int)
+    assert isinstance(queue.held_status, int)
+    assert (queue,) == check_config(value).queues
