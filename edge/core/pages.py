@@ -46,7 +46,11 @@ STATES = (
     "waiting", "called", "paused", "closed", "not_open", "sold_out", "lapsed", "unavailable", "busy", "form", "ended",
 )  # fmt: skip
 _SHARED_PAGES = {"candidate": "waiting", "prequeue": "not_open", "inside": "called"}
-_SEAL = "<!--read in full, version 1: "
+_SEAL = "<!--read in full, version 2: "
+_SEAL_END = "-->\n"
+# What stands this close before a slot says whether escaping makes it safe: a tag, an attribute's name, a quote.
+_CONTEXT_CHARS = 64
+_SEAL_CHARS_AT_MOST = 4_000
 _KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -71,30 +75,63 @@ class Page:
 
 def compile_page(text: str) -> Page:
     """Cuts a page at its slots. Raises PageError where a slot is unknown, unclosed or not made safe by escaping."""
-    if _is_sealed(text):
-        literals, names = _cut(text)
-        if SLOTS.keys() >= set(names):
-            return Page(literals, names)
+    cut = _cut_where_sealed(text)
+    if cut is not None:
+        return Page(*cut)
     reader = Reader(text, SLOTS)
     reader.read()
     return Page(reader.literals, reader.names)
 
 
 def seal(text: str) -> str:
-    """The page with a mark at its end that it was read in full, so that a fresh sandbox need not read it again.
+    """The page with a mark at its end that says where its slots are, so that a fresh sandbox need not read it in full.
 
-    A page that was changed afterwards no longer fits its mark, and is read in full once more. The mark guards against a
-    slip of the hand, not against whoever may write to the store: that one could put a script into the page anyway.
-    Raises PageError as `compile_page` does.
+    The mark holds the page's length, where each slot stands, and a checksum of what stands before each: a page that was
+    changed afterwards no longer fits and is read in full once more. It guards against a slip of the hand, not against
+    whoever may write to the store: that one could put a script into the page anyway. A checksum of all of it would cost
+    a fresh sandbox as much as everything else that it does. Raises PageError as `compile_page` does.
     """
-    head, mark, digits = text.rpartition(_SEAL)
-    if mark and len(digits.rstrip()) == len("00000000-->"):
+    head, mark, rest = text.rpartition(_SEAL)
+    if mark and rest.endswith(_SEAL_END) and "\n" not in rest[:-1]:
         text = head  # an old mark
     reader = Reader(text, SLOTS)
     reader.read()
     if _cut(text) != (reader.literals, reader.names):
         return text  # comments with slots: only the reader takes them out
-    return f"{text}{_SEAL}{binascii.crc32(text.encode('utf-8', 'replace')):08x}-->\n"
+    places, at = [], 0
+    for literal, name in zip(reader.literals, reader.names, strict=False):
+        at += len(literal)
+        if not text.startswith(f"{{{{{name}}}}}", at):
+            return text  # a slot with blanks in it
+        places.append(at)
+        at += len(name) + 4
+    listed = " ".join([*map(str, places), *reader.names])
+    return f"{text}{_SEAL}{len(text)} {_checksum(text, places)} {listed}{_SEAL_END}"
+
+
+def _checksum(text: str, places: list[int]) -> str:
+    contexts = "".join([text[place - _CONTEXT_CHARS : place] for place in places])
+    return f"{binascii.crc32(contexts.encode('utf-8', 'replace')):08x}"
+
+
+def _cut_where_sealed(text: str) -> tuple[list[str], list[str]] | None:
+    """Literals and slots by the mark at the end of the page, or None if it has none, or one that does not fit."""
+    start = text.rfind(_SEAL, len(text) - _SEAL_CHARS_AT_MOST)
+    if start < 0 or not text.endswith(_SEAL_END):
+        return None
+    length, checksum, *listed = text[start + len(_SEAL) : -len(_SEAL_END)].split(" ")
+    half = len(listed) // 2
+    places, names = list(map(int, listed[:half])), listed[half:]
+    if length != str(start) or checksum != _checksum(text, places) or not SLOTS.keys() >= set(names):
+        return None
+    literals, at = [], 0
+    for place, name in zip(places, names, strict=True):
+        literals.append(text[at:place])
+        at = place + len(name) + 4
+        if text[place:at] != "{{" + name + "}}":
+            return None
+    literals.append(text[at:])
+    return literals, names
 
 
 @lru_cache(maxsize=len(STATES))
@@ -124,14 +161,6 @@ def content_security_policy(nonce: str) -> str:
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'"
     )
-
-
-def _is_sealed(text: str) -> bool:
-    _, mark, digits = text[-64:].rpartition(_SEAL)
-    if not mark:
-        return False
-    body = text[: len(text) - len(mark) - len(digits)]
-    return digits == f"{binascii.crc32(body.encode('utf-8', 'replace')):08x}-->\n"
 
 
 def _cut(text: str) -> tuple[list[str], list[str]]:

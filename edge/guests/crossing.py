@@ -15,12 +15,11 @@ REQUEST_HEADERS = (
 )  # fmt: skip
 
 
-def _value(line: str) -> str:
-    return line.partition(": ")[2]
-
-
 def read_request(text: str) -> tuple[Request, str]:
-    """The request, and the generation of the store (a text; empty: unknown). The fields stand in the order of the WIT file."""
+    """The request, and the generation of the store (a text; empty: unknown).
+
+    The fields stand in the order of the WIT file; each number below is the length of the name before the value.
+    """
     start, scheme, host, client, country, now_ms, random, generation, request_id, *rest = text.split("\n")
     method, _, target = start.partition(" ")
     headers: dict[str, str] = {}
@@ -29,9 +28,9 @@ def read_request(text: str) -> tuple[Request, str]:
         if found:
             name = name[2:]
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    request = Request(method, target, _value(scheme), _value(host), _value(client), _value(country), int(_value(now_ms)),
-                      _value(random), _value(request_id), headers)  # fmt: skip
-    return request, _value(generation)
+    request = Request(method, target, scheme[8:], host[6:], client[8:], country[9:], int(now_ms[8:]), random[8:], request_id[4:],
+                      headers)  # fmt: skip
+    return request, generation[4:]
 
 
 def _reply(item: dict[str, Any]) -> Reply:
@@ -53,9 +52,12 @@ def read_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
     return int(status.split()[-1]), [(name[2:], value) for name, _, value in parts]
 
 
-def _clean(value: str) -> str:
-    """No value smuggles a line into the message."""
-    return value.replace("\r", " ").replace("\n", " ")
+def _joined(lines: list[str]) -> str:
+    """The lines of a head, of which no value smuggles in another."""
+    text = "\n".join(lines)
+    if "\r" in text or text.count("\n") >= len(lines):
+        text = "\n".join(line.replace("\r", " ").replace("\n", " ") for line in lines)
+    return text
 
 
 def write_batch(batch: Batch, flavour: Flavour) -> str:
@@ -67,26 +69,25 @@ def write_batch(batch: Batch, flavour: Flavour) -> str:
 
 def write_decision(decision: Decision) -> str:
     """The step that ends a decision."""
-    lines = []
     if isinstance(decision, Forward):
-        lines.append("forward")
+        lines = ["forward"]
         if decision.queue_id:
             lines.append(f"queue: {decision.queue_id}")
         if decision.cookie is not None:
-            lines.append(f"cookie: {_clean(decision.cookie)}")
+            lines.append(f"cookie: {decision.cookie}")
         if decision.origin_pass:
             lines.append(f"pass: {decision.origin_pass}")
         if decision.context:
-            lines.append(f"conclude: {_clean(decision.context)}")
-        lines.append(f"why: {_clean(decision.why)}")
-        return "\n".join(lines) + "\n\n"
-    lines.append(f"respond {decision.status}")
-    lines.append(f"why: {_clean(decision.why)}")
-    lines.extend(f"h.{name}: {_clean(value)}" for name, value in decision.headers)
-    return "\n".join(lines) + "\n\n" + decision.body
+            lines.append(f"conclude: {decision.context}")
+        lines.append(f"why: {decision.why}")
+        return f"{_joined(lines)}\n\n"
+    lines = [f"respond {decision.status}", f"why: {decision.why}"]
+    for name, value in decision.headers:
+        lines.append(f"h.{name}: {value}")
+    return f"{_joined(lines)}\n\n{decision.body}"
 
 
 def write_conclusion(headers: Sequence[tuple[str, str]], commands: Sequence[Sequence[str]]) -> str:
     """What happens to the origin's answer."""
-    lines = ["answer", *(f"h.{name}: {_clean(value)}" for name, value in headers)]
-    return "\n".join(lines) + "\n\n" + (json.dumps(commands, separators=(",", ":")) if commands else "")
+    head = _joined(["answer", *(f"h.{name}: {value}" for name, value in headers)])
+    return f"{head}\n\n" + (json.dumps(commands, separators=(",", ":")) if commands else "")

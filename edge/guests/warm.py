@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 
-from edge.core import identity, pages, standing
+from edge.core import builtin_page, identity, pages, standing
 from edge.core.conclude import conclude
 from edge.core.config import check_config
 from edge.core.decide import decide
@@ -75,4 +75,5 @@ def run() -> None:
     conclude(asked, "", 200, crossing.read_answer("200\nh.cache-control: private")[1], context)
     crossing.read_replies(json.dumps([{"name": "x", "failed": "slow", "away_ms": 1, "stale": None}]))
     standing.unavailable(queue, 0).status_text()
+    pages.compile_page(pages.seal(builtin_page.text("waiting")))
     assert ALL

@@ -252,8 +252,19 @@ def test_a_sealed_page_of_another_version_is_read_again() -> None:
 
 
 def _sealed_by_hand(text: str) -> str:
+    """As a later version would seal a slot that this one does not know."""
+    at = text.index("{{")
     mark = seal(BODY).removeprefix(BODY).partition(": ")[0] + ": "
-    return f"{text}{mark}{binascii.crc32(text.encode()):08x}-->\n"
+    checksum = f"{binascii.crc32(text[max(0, at - 64) : at].encode()):08x}"
+    return f"{text}{mark}{len(text)} {checksum} {at} brand_new-->\n"
+
+
+def test_an_edit_of_the_same_length_near_a_slot_breaks_the_seal() -> None:
+    sealed = seal(BODY.format('<p title="{{ahead}}">x</p>'))
+    changed = sealed.replace("<p title=", "<p onold=")
+    assert len(changed) == len(sealed)
+    with pytest.raises(PageError, match="onold"):
+        compile_page(changed)
 
 
 def test_a_comment_with_slots_keeps_a_page_unsealed() -> None:
