@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edge.core import answers, identity, reserved, standing
-from edge.core.asking import at_hand, look
+from edge.core.asking import look
 from edge.core.conclude import write_context
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor
@@ -17,7 +17,7 @@ from edge.core.messages import Context, Deciding, Forward, Request, Respond
 from edge.core.model import Queue
 from edge.core.routing import Match
 from edge.core.spelling import normalise_host
-from edge.core.stand import AWAY_AFTER_MS, Outcome, Step, needs_nothing
+from edge.core.stand import AWAY_AFTER_MS, Outcome, Step, from_memory
 from edge.core.standing import Standing
 
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -28,7 +28,8 @@ _TURNED = {"exempt": "asset or bypass", "pass": "country passes"}
 def decide(request: Request, context: Context) -> Deciding:
     """Decides one request. Raises nothing on purpose: trouble with Redis is an answer."""
     if reserved.is_reserved(request.target):
-        return (yield from reserved.answer(request, context))
+        answered = reserved.answer(request, context)
+        return answered if isinstance(answered, Respond) else (yield from answered)
     match = context.router.match(request.host, request.target, request.method)
     if match is None:
         return _pass_by(request, context, "no rule")
@@ -43,13 +44,11 @@ def decide(request: Request, context: Context) -> Deciding:
         if visitor == "refuse":
             return _refused(match, request, context)
         return _pass_by(request, context, _TURNED[visitor])
-    if visitor.admission is not None and not visitor.is_behind:
-        view = at_hand(visitor.queue, request, context)
-        if view is not None and needs_nothing(visitor.admission, view.snapshot, view.now_ms):
-            return _forward(visitor, Outcome("pass", visitor.admission), match, request, context)
-    if request.method in _ONLY_LOOKS or _is_prefetch(request):
-        return (yield from _look_only(visitor, match, request, context))
-    outcome = yield from Step(visitor, request, context, wants_in=True).take()
+    outcome = from_memory(visitor, request, context)
+    if outcome is None:
+        if request.method in _ONLY_LOOKS or _is_prefetch(request):
+            return (yield from _look_only(visitor, match, request, context))
+        outcome = yield from Step(visitor, request, context, wants_in=True).take()
     if outcome.admission is not None:
         return _forward(visitor, outcome, match, request, context)
     return _held(visitor.queue, outcome, match, request, context)

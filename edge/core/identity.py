@@ -68,7 +68,8 @@ def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies)
         if place is not None and place.expires_ms > now_ms:
             visitor.place = _newer(visitor.place, place)
     visitor.dead = bool(values) and visitor.admission is None and visitor.place is None
-    _read_candidate(visitor, request, context, now_ms)
+    if len(jar.ours) > 1 or not values:
+        _read_candidate(visitor, request, context, now_ms)
     return visitor
 
 
@@ -127,7 +128,14 @@ def choose(match: Match, request: Request, context: Context) -> Visitor | Turned
 
 
 def _choose_within(group: Group, request: Request, context: Context, jar: Cookies) -> Visitor | Literal["pass", "refuse"]:
-    visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.had_ours else []
+    if len(group) == 1 and jar.had_ours:
+        # The plain case: one queue, and the country matters only to whom it does not know.
+        only = read_visitor(group[0], request, context, jar)
+        if only.admission is not None or only.rank:
+            return only
+        visitors = [only]
+    else:
+        visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.had_ours else []
     best = max(visitors, key=lambda visitor: visitor.rank, default=None)
     if best is not None and best.rank > 0:
         return best

@@ -8,7 +8,7 @@ from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, read_visitor
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.spelling import normalise_host, path_of
-from edge.core.stand import Step
+from edge.core.stand import Outcome, Step, from_memory
 from edge.core.standing import Standing
 
 PREFIX = "/.stanchion/"
@@ -21,8 +21,8 @@ def is_reserved(target: str) -> bool:
     return target.startswith(PREFIX) or (not target.startswith("/") and path_of(target).startswith(PREFIX))
 
 
-def answer(request: Request, context: Context) -> Deciding:
-    """The gate's own answer to any path under the prefix."""
+def answer(request: Request, context: Context) -> Respond | Deciding:
+    """The gate's own answer to any path under the prefix, at once or by way of Redis."""
     path = path_of(request.target).removeprefix(PREFIX)
     if path == "health":
         return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
@@ -33,8 +33,8 @@ def answer(request: Request, context: Context) -> Deciding:
     jar = context.cookies.read(request.header("cookie"))
     visitor = read_visitor(queue, request, context, jar)
     if action == "status":
-        return _only(("GET",), request) or (yield from _status(visitor, request, context))
-    return _only(("POST",), request) or _cross_site(request) or (yield from _leave(visitor, request, context))
+        return _only(("GET",), request) or _known_status(visitor, request, context) or _status(visitor, request, context)
+    return _only(("POST",), request) or _cross_site(request) or _leave(visitor, request, context)
 
 
 def _only(methods: tuple[str, ...], request: Request) -> Respond | None:
@@ -53,13 +53,21 @@ def _cross_site(request: Request) -> Respond | None:
     return None
 
 
-def _status(visitor: Visitor, request: Request, context: Context) -> Deciding:
-    queue = visitor.queue
+def _known_status(visitor: Visitor, request: Request, context: Context) -> Respond | None:
     if visitor.rank == 0:
-        entry = context.router.entry(queue, request.country)
-        if entry != queue:
-            return _not_from_there(visitor, request, context, is_passed=entry == "pass")
+        entry = context.router.entry(visitor.queue, request.country)
+        return None if entry is visitor.queue else _not_from_there(visitor, request, context, is_passed=entry == "pass")
+    outcome = from_memory(visitor, request, context)
+    return None if outcome is None else _told(visitor, outcome, request, context)
+
+
+def _status(visitor: Visitor, request: Request, context: Context) -> Deciding:
     outcome = yield from Step(visitor, request, context, wants_in=False).take()
+    return _told(visitor, outcome, request, context)
+
+
+def _told(visitor: Visitor, outcome: Outcome, request: Request, context: Context) -> Respond:
+    queue = visitor.queue
     if outcome.admission is None:
         assert outcome.standing is not None
         status = 429 if outcome.is_refused else 200

@@ -13,7 +13,7 @@ def _optional(value: object) -> int | None:
     return None if value in ("", None) else int(str(value))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Snapshot:
     """Short form (rides with every answer): up to `max_active`. The rest is in the full form only (`full` is true)."""
 

@@ -88,6 +88,8 @@ def spellings(path: str) -> tuple[str, ...]:
 
 def meaning_of_pattern(pattern: str) -> str:
     """A rule's path as it is compared: decoded and resolved like the paths; its final `*` stays."""
+    if pattern.isascii() and "%" not in pattern and not _AMBIGUOUS.search(pattern):
+        return pattern
     path, star = (pattern[:-1], "*") if pattern.endswith("*") else (pattern, "")
     if not path.isascii():
         path = path.encode().decode("latin-1")

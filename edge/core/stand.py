@@ -9,7 +9,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from edge.core import admission, commands, identity, standing
-from edge.core.asking import View, ask, look, script_random
+from edge.core.asking import View, ask, at_hand, look, script_random
 from edge.core.commands import Answer
 from edge.core.cookies import PLACE_MAX_AGE_S, expire_cookie
 from edge.core.errors import StoreAway, StoreBusy
@@ -51,6 +51,37 @@ def needs_nothing(held: Pass, snapshot: Snapshot, now_ms: int) -> bool:
     if held.marked:
         return True
     return now_ms < held.renew_at_ms and held.epoch == snapshot.epoch and held.position not in snapshot.ended
+
+
+def waits_on(place: Place, queue: Queue, snapshot: Snapshot, now_ms: int) -> Standing | None:
+    """Where a place stands, if that can be told without a question to Redis; None if it has to be asked."""
+    if snapshot.epoch != place.epoch or place.expires_ms <= now_ms:
+        return None
+    is_moving = snapshot.status in ("open", "recovering")
+    if is_moving and admission.needs_touch(snapshot, place.position, place.touched_ms, now_ms):
+        return None
+    return standing.in_line(queue, snapshot, place.position, now_ms)
+
+
+def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome | None:
+    """The outcome for most requests of a sale: who is inside or waits, and nothing is due. None: a step has to be taken."""
+    queue, held, place = visitor.queue, visitor.admission, visitor.place
+    if visitor.is_behind or visitor.dead_candidate or (held is None and place is None):
+        return None
+    view = at_hand(queue, request, context)
+    if view is None:
+        return None
+    if held is not None:
+        return Outcome("pass", held) if needs_nothing(held, view.snapshot, view.now_ms) else None
+    if place is None or is_half_spent(place, view.now_ms):
+        return None
+    where = waits_on(place, queue, view.snapshot, view.now_ms)
+    return Outcome(f"place {place.position}", standing=where) if where is not None else None
+
+
+def is_half_spent(place: Place, now_ms: int) -> bool:
+    """Whether a place is to be issued again."""
+    return place.expires_ms - now_ms <= PLACE_MAX_AGE_S * 500
 
 
 class Step:
@@ -148,9 +179,8 @@ class Step:
             return (yield from self._over("the place has run out"))
         if view.snapshot.epoch != place.epoch:
             return (yield from self._rejoin(place))
-        is_still = view.snapshot.status not in ("open", "recovering")
-        if is_still or not admission.needs_touch(view.snapshot, place.position, place.touched_ms, view.now_ms):
-            where = standing.in_line(self.queue, view.snapshot, place.position, view.now_ms)
+        where = waits_on(place, self.queue, view.snapshot, view.now_ms)
+        if where is not None:
             return Outcome(f"place {place.position}", standing=where, set_cookies=self._reissued(place, view.now_ms))
         call = commands.touch(self.queue.scope, place.epoch, place.position, place.visitor, self._random, wants_in=self.wants_in)
         answer = yield from ask(call, self.queue, self.request)
@@ -159,7 +189,7 @@ class Step:
         return (yield from self._placed(answer, place.visitor))
 
     def _reissued(self, place: Place, now_ms: int) -> tuple[str, ...]:
-        if place.expires_ms - now_ms > PLACE_MAX_AGE_S * 500:
+        if not is_half_spent(place, now_ms):
             return self._cookies()
         renewed = replace(place, expires_ms=now_ms + PLACE_MAX_AGE_S * 1000)
         return self._cookies(identity.place_cookie_of(self.queue, self.request, self.context, renewed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 from edge.core import admission
 from edge.core.admission import WaitRange
@@ -18,7 +19,7 @@ UNAVAILABLE_POLL_S = 10
 CLAIM_MARGIN_S = 2
 
 
-_as_json = json.JSONEncoder(separators=(",", ":")).encode
+_as_json = lru_cache(maxsize=256)(json.dumps)
 
 
 @dataclass(slots=True)
@@ -43,8 +44,15 @@ class Standing:
                 "poll_s": self.poll_s, "epoch": self.epoch or None, "now": self.now_ms}  # fmt: skip
 
     def status_text(self) -> str:
-        """The status as compact JSON."""
-        return _as_json(self.status())
+        """The status as compact JSON; written out, for every poll of every visitor makes one."""
+        wait = f'{{"low":{self.wait.low_s},"high":{self.wait.high_s}}}' if self.wait else "null"
+        position = "null" if self.position is None else self.position
+        ahead = "null" if self.ahead is None else self.ahead
+        epoch = _as_json(self.epoch) if self.epoch else "null"
+        return (
+            f'{{"queue":"{self.queue.id}","state":"{self.state}","position":{position},"ahead":{ahead},"wait_s":{wait},'
+            f'"poll_s":{self.poll_s},"epoch":{epoch},"now":{self.now_ms}}}'
+        )
 
 
 def candidate(queue: Queue, now_ms: int, epoch: str = "", poll_s: int = CANDIDATE_POLL_S) -> Standing:

@@ -74,10 +74,11 @@ Token = Place | Pass | Candidate
 
 @dataclass(frozen=True)
 class Keyring:
-    """Derived keys by kind and key id; `newest` signs."""
+    """Master keys by key id, from which a key for each kind is derived; `newest` signs."""
 
     newest: str
-    keys: Mapping[tuple[Kind, str], bytes] = field(repr=False)
+    masters: Mapping[str, bytes] = field(repr=False)
+    _keys: dict[tuple[Kind, str], bytes] = field(default_factory=dict, repr=False, compare=False)
     # Header segments that a good token of ours had: they need not be read again.
     _heads: dict[str, tuple[Kind, bytes]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -92,17 +93,20 @@ class Keyring:
             masters[kid] = _master_key(kid, secret)
         if not masters:
             raise ConfigError("signing-keys", "there is no key; give at least one kid:base64url pair")
-        keys: dict[tuple[Kind, str], bytes] = {
-            (kind, kid): hmac.digest(master, f"stanchion {kind}".encode(), "sha256")
-            for kid, master in masters.items() for kind in TYPES
-        }  # fmt: skip
-        return Keyring(next(iter(masters)), keys)
+        return Keyring(next(iter(masters)), masters)
+
+    def key(self, kind: Kind, kid: str) -> bytes:
+        """The key of a kind. Raises KeyError for a key id that is not ours."""
+        known = self._keys.get((kind, kid))
+        if known is None:
+            known = self._keys[kind, kid] = hmac.digest(self.masters[kid], f"stanchion {kind}".encode(), "sha256")
+        return known
 
     def sign(self, kind: Kind, claims: Mapping[str, Any]) -> str:
         """A JWT of this kind, signed with the newest key."""
         payload = json.dumps(claims, separators=(",", ":")).encode()
         headers = {"kid": self.newest, "typ": TYPES[kind]}
-        return _JWS.encode(payload, self.keys[kind, self.newest], "HS256", headers)
+        return _JWS.encode(payload, self.key(kind, self.newest), "HS256", headers)
 
     def verify(self, token: str) -> tuple[Kind, dict[str, Any]]:
         """Kind and claims of a token. Raises TokenError; expiry is the caller's to compare."""
@@ -110,7 +114,7 @@ class Keyring:
             raise TokenError("too long or not ASCII")
         head = token.partition(".")[0]
         try:
-            kind, key = self._heads.get(head) or self._read_head(token)
+            kind, key = self._heads.get(head) or self._read_head(head)
             claims = json.loads(_JWS.decode(token, key, ["HS256"]))
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise TokenError(str(error) or type(error).__name__) from error
@@ -119,14 +123,14 @@ class Keyring:
         self._heads[head] = (kind, key)
         return kind, claims
 
-    def _read_head(self, token: str) -> tuple[Kind, bytes]:
-        header = _JWS.get_unverified_header(token)
-        typ, kid = header.get("typ"), header.get("kid")
+    def _read_head(self, head: str) -> tuple[Kind, bytes]:
+        """Kind and key that a header names. What it says is believed only after the signature was verified with that key."""
+        header = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+        typ, kid = (header.get("typ"), header.get("kid")) if isinstance(header, dict) else (None, None)
         kind = _KINDS.get(typ) if isinstance(typ, str) else None
-        key = self.keys.get((kind, kid)) if kind and isinstance(kid, str) else None
-        if kind is None or key is None:
+        if kind is None or not isinstance(kid, str) or kid not in self.masters:
             raise TokenError("of a kind or a key that is not ours")
-        return kind, key
+        return kind, self.key(kind, kid)
 
 
 def _master_key(kid: str, secret: str) -> bytes:

@@ -93,7 +93,7 @@ def test_the_proof_for_the_origin_is_worth_nothing_as_a_cookie() -> None:
 @pytest.mark.parametrize("signed_as", tokens.TYPES)
 def test_a_kind_is_verified_by_its_own_key_only(kind: tokens.Kind, signed_as: tokens.Kind) -> None:
     claims = {"q": "launch", "e": "e1", "v": "v", "p": 1, "r": 2**31, "t": 1, "x": 2**31}
-    text = raw({"alg": "HS256", "kid": "k1", "typ": tokens.TYPES[kind]}, claims, ring().keys[signed_as, "k1"])
+    text = raw({"alg": "HS256", "kid": "k1", "typ": tokens.TYPES[kind]}, claims, ring().key(signed_as, "k1"))
     if kind == signed_as and kind != "origin":
         assert TokenReader(ring()).read(text, "launch").visitor == "v"
     else:
@@ -124,7 +124,7 @@ def test_a_key_id_alone_proves_nothing() -> None:
 
 _HEAD = {"alg": "HS256", "kid": "k1", "typ": "p"}
 _CLAIMS = {"q": "launch", "e": "e1", "v": "v", "p": 1, "r": 2**31, "x": 2**31}
-_KEY = ring().keys["pass", "k1"]
+_KEY = ring().key("pass", "k1")
 FORGED = {
     "alg none": raw(_HEAD | {"alg": "none"}, _CLAIMS, b""),
     "alg none, no signature": raw(_HEAD | {"alg": "none"}, _CLAIMS, b"").rpartition(".")[0] + ".",
@@ -246,7 +246,7 @@ def test_keys_are_not_shown_in_logs() -> None:
     shown = repr(ring())
     assert "k1" in shown
     assert "bytes" not in shown
-    assert repr(ring().keys["pass", "k1"]) not in shown
+    assert repr(ring().key("pass", "k1")) not in shown
 
 
 def test_the_padding_of_a_key_does_not_matter() -> None:
