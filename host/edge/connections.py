@@ -33,12 +33,13 @@ class Connections(httpx.AsyncBaseTransport):
     raised.
     """
 
-    def __init__(self, limit: int, keepalive_s: float) -> None:
+    def __init__(self, limit: int, keepalive_s: float, now_s: Callable[[], float] = time.monotonic) -> None:
         self._free = asyncio.Semaphore(limit)
         self._limits = httpx.Limits(
             max_connections=1, max_keepalive_connections=1, keepalive_expiry=keepalive_s
         )
         self._keepalive_s = keepalive_s
+        self._now_s = now_s
         self._idle: deque[tuple[httpx.AsyncHTTPTransport, float]] = deque()
         self._ssl: ssl.SSLContext | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -70,7 +71,7 @@ class Connections(httpx.AsyncBaseTransport):
 
     def _leave(self, transport: httpx.AsyncHTTPTransport) -> None:
         self._free.release()
-        now_s = time.monotonic()
+        now_s = self._now_s()
         self._idle.append((transport, now_s))
         while now_s - self._idle[0][1] > self._keepalive_s:
             task = asyncio.ensure_future(self._idle.popleft()[0].aclose())

@@ -60,6 +60,8 @@ class Exchange(RequestResponseCycle):
             sock = self.transport.get_extra_info("socket")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
+        # The loop says so only later; until then the app must not go on writing into nothing.
+        self.disconnected = True
 
     async def run_asgi(self, app: Any) -> None:
         try:
@@ -87,7 +89,10 @@ class Exchange(RequestResponseCycle):
             async with asyncio.timeout(CLIENT_STALL_S):
                 await self.flow.drain()
         except TimeoutError:
+            gone, self.on_gone = self.on_gone, None
             self.abort()
+            if gone is not None:
+                gone()
 
     def _start(self, status: int, headers: list[tuple[bytes, bytes]], reason: bytes | None) -> None:
         self.response_started = True

@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 
 FLUSH_S = 0.05
 MAX_WAITING_LINES = 20_000
@@ -22,8 +23,9 @@ CLOSE_WAIT_S = 1.0
 class JsonLog:
     """One JSON object a line, to file descriptor `fd`. Lines that find no room are dropped and counted."""
 
-    def __init__(self, fd: int = 1) -> None:
+    def __init__(self, fd: int = 1, now_s: Callable[[], float] = time.monotonic) -> None:
         self._fd = fd
+        self._now_s = now_s
         self._lines: deque[str] = deque()
         self._dropped = 0
         self._limited: dict[str, tuple[float, int]] = {}
@@ -37,7 +39,7 @@ class JsonLog:
 
     def limited(self, name: str, fields: dict[str, object]) -> None:
         """At most one line of this name each LIMITED_EVERY_S; the next one tells how many were left out."""
-        now_s = time.monotonic()
+        now_s = self._now_s()
         last_s, left_out = self._limited.get(name, (0.0, 0))
         if last_s and now_s - last_s < LIMITED_EVERY_S:
             self._limited[name] = (last_s, left_out + 1)

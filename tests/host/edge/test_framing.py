@@ -249,6 +249,17 @@ def test_larger_headers_are_refused_by_an_answer_not_by_a_reset(site: Site, size
     assert site.origin.requests == []
 
 
+def test_a_refusal_is_followed_by_a_clean_end(site: Site) -> None:
+    stream = connect(site.edge.port)
+    with stream.sock:
+        stream.sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX-Big: ")
+        for _ in range(40):
+            stream.sock.sendall(b"x" * 100 * KB)
+        assert read_answer(stream).status == 431
+        # A reset would raise here, and on a longer way it would have overtaken the answer.
+        assert stream.rest() == b""
+
+
 @pytest.mark.parametrize("size_kb", [17, 200])
 def test_a_longer_target_is_refused(site: Site, size_kb: int) -> None:
     answer = site.get("/" + "x" * (size_kb * KB))
