@@ -10,7 +10,7 @@ from tests.host.rest.servers import RedisServer, free_port
 from tests.needs import needs
 
 QUEUES = [
-    queue("rate", admit_per_minute=600, burst=1),
+    queue("rate", admit_per_minute=20, burst=1),
     queue("slow", admit_per_minute=1, burst=1),
     queue("hand", manual=True),
     queue("cap", max_active=1),

@@ -276,3 +276,9 @@ def test_leaving_gives_the_place_up(stack: Stack) -> None:
     assert "stanchion-hand" not in visitor.cookies
     visitor.get("/hand/")
     assert until(visitor, "hand", "waiting")["position"] > place["position"]
+
+
+def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
+    examined = stack.command("doctor", f"{stack.edge}/hand/")
+    assert examined.returncode == 0, examined.stdout + examined.stderr
+    assert "BAD" not in examined.stdout
