@@ -74,7 +74,7 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("settle_s", Int(1, 3600), "time that people near the head have to show life before they are passed over", 75, "s"),
     Field("presence_grace_s", Int(2, _DAY_S), "silence near the head after which a visitor counts as absent", 150, "s"),
     Field("candidate_hold_s", Int(1, 60), "time that newcomers wait for visitors who were just handed a cookie", 5, "s"),
-    Field("places_per_network_per_minute", Int(1, 1_000_000), "new places for one client network on one node", 60,
+    Field("places_per_network_per_minute", Int(1, 1_000_000), "new places for one client network on one node", 600,
           "places per minute"),
     Field("held_status", Choice((200, 202, 429, 503)), "HTTP status of a held answer", 503),
     Field("same_site", Choice(("lax", "none", "partitioned")), "SameSite of the cookies; the last two need https", "lax"),
