@@ -27,7 +27,9 @@ class JsonLog:
         self._fd = fd
         self._now_s = now_s
         self._lines: deque[str] = deque()
+        # Each counted by one thread alone: the one that logs, and the one that writes.
         self._dropped = 0
+        self._dropped_told = 0
         self._limited: dict[str, tuple[float, int]] = {}
         self._closed = threading.Event()
         self._writer = threading.Thread(target=self._write_all, name="log-writer", daemon=True)
@@ -35,7 +37,7 @@ class JsonLog:
 
     def event(self, name: str, fields: dict[str, object]) -> None:
         """One line now."""
-        self._add(json.dumps({"event": name, "at": round(time.time(), 3), **fields}, separators=(",", ":")))
+        self._add(_line(name, fields))
 
     def limited(self, name: str, fields: dict[str, object]) -> None:
         """At most one line of this name each LIMITED_EVERY_S; the next one tells how many were left out."""
@@ -66,10 +68,11 @@ class JsonLog:
         self._flush()
 
     def _flush(self) -> None:
-        dropped, self._dropped = self._dropped, 0
-        if dropped:
-            self.event("log.dropped", {"lines": dropped})
         piece = b""
+        dropped = self._dropped - self._dropped_told
+        if dropped:
+            self._dropped_told += dropped
+            piece = _line("log.dropped", {"lines": dropped}).encode() + b"\n"
         while self._lines:
             line = self._lines.popleft().encode("utf-8", "replace") + b"\n"
             if piece and len(piece) + len(line) > ATOMIC_WRITE_BYTES:
@@ -89,3 +92,7 @@ class JsonLog:
         """Writes what is waiting and ends the thread."""
         self._closed.set()
         self._writer.join(CLOSE_WAIT_S)
+
+
+def _line(name: str, fields: dict[str, object]) -> str:
+    return json.dumps({"event": name, "at": round(time.time(), 3), **fields}, separators=(",", ":"))

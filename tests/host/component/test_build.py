@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -41,11 +40,10 @@ def sources(folder: Path, text: str = "x = 1\n") -> Path:
     return package
 
 
-def test_the_second_build_takes_milliseconds_and_no_compiler() -> None:
+def test_the_second_build_needs_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     first = scripted_component()
-    started_s = time.monotonic()
+    monkeypatch.setattr(build_module, "_run_compiler", None)
     assert scripted_component() == first
-    assert time.monotonic() - started_s < 1
     assert first.is_absolute() and first.read_bytes()[:4] == b"\0asm"
 
 
@@ -96,52 +94,41 @@ def test_a_missing_source_is_named(tmp_path: Path) -> None:
         build_component("thing.app", [tmp_path / "nowhere"], tmp_path)
 
 
-def test_a_guest_that_does_not_import_shows_its_traceback(tmp_path: Path) -> None:
-    package = sources(tmp_path, "import a_module_that_is_not_there\n")
-    with pytest.raises(BuildError) as caught:
-        build_component("thing.app", [package], tmp_path / "out")
-    text = str(caught.value)
-    assert text.startswith("cannot build thing.app")
-    assert "No module named 'a_module_that_is_not_there'" in text
-    assert not list((tmp_path / "out").glob("*.wasm"))
-
-
-def test_only_named_sources_and_pyjwt_are_within_reach(tmp_path: Path) -> None:
-    probe = """
+PROBE = """
 import importlib.util
 names = ("jwt", "thing", "cryptography", "httpx", "wasmtime", "host", "edge", "tests", "leaked")
 found = [name for name in names if importlib.util.find_spec(name)]
 raise RuntimeError(f"within reach: {found}")
 """
-    package = sources(tmp_path, probe)
+
+
+def test_a_failure_shows_the_guests_traceback_and_only_named_sources_and_pyjwt_are_within_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "leak").mkdir()
     (tmp_path / "leak" / "leaked.py").write_text("")
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys; from pathlib import Path; from host.component.build import build_component;"
-            f"build_component('thing.app', [Path({str(package)!r})], Path({str(tmp_path / 'out')!r}))",
-        ],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path / 'leak'}", "VIRTUAL_ENV": sys.prefix},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert "within reach: ['jwt', 'thing']" in run.stderr
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{tmp_path / 'leak'}")
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    package, out = sources(tmp_path, PROBE), tmp_path / "out"
+    with pytest.raises(BuildError) as caught:
+        build_component("thing.app", [package], out)
+    text = str(caught.value)
+    assert text.startswith("cannot build thing.app")
+    assert "Traceback" in text and "app.py" in text
+    assert "RuntimeError: within reach: ['jwt', 'thing']" in text
+    assert not list(out.glob("*.wasm")) and not list(out.glob("stanchion-build-*"))
 
 
 def test_the_command_prints_path_and_sizes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "build_gatekeeper", lambda cache_dir: scripted_component())
+    component = tmp_path / "component.wasm"
+    component.write_bytes(bytes(3_000_000) + os.urandom(1_000_000))
+    monkeypatch.setattr(command, "build_gatekeeper", lambda cache_dir: component)
     assert command.main() == 0
     path, sizes = capsys.readouterr().out.splitlines()
-    assert Path(path) == scripted_component()
-    raw_mb, packed_mb = (float(part.split()[0]) for part in sizes.split(", "))
-    assert raw_mb == round(Path(path).stat().st_size / 1e6, 1)
-    assert 0 < packed_mb < raw_mb
+    assert path == str(component)
+    assert sizes == "4.0 MB, 1.0 MB with gzip"
 
 
 def test_the_command_says_why_it_cannot(
