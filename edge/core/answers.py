@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from edge.core import cookies, pages
 from edge.core.messages import Context, Request, Respond
@@ -45,9 +46,15 @@ def _minutes(seconds: int, *, up: bool) -> str:
     return str(max(1, -(-seconds // _MINUTE_S)) if up else seconds // _MINUTE_S)
 
 
+@lru_cache(maxsize=8)
+def _moment(unix_s: int) -> tuple[str, str]:
+    moment = datetime.fromtimestamp(unix_s, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%H:%M:%S")
+
+
 def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
     queue, wait = standing.queue, standing.wait
-    moment = datetime.fromtimestamp(request.now_ms / 1000, UTC)  # people compare it with the clock on their wall
+    iso, clock = _moment(request.now_ms // 1000)  # not of the scripts' clock: people compare it with the one on their wall
     return {
         "queue_name": queue.name,
         "queue_id": queue.id,
@@ -61,8 +68,8 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "refresh_s": str(max(FIRST_REFRESH_S, standing.poll_s)),
         "claim_left_s": str(standing.claim_left_s),
         "retry_s": str(standing.poll_s),
-        "updated_iso": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "updated_utc": moment.strftime("%H:%M:%S"),
+        "updated_iso": iso,
+        "updated_utc": clock,
         "status_url": f"/.stanchion/{queue.id}/status",
         "leave_url": f"/.stanchion/{queue.id}/leave",
         "target_url": request.target,

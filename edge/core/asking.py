@@ -100,7 +100,11 @@ def _take(queue: Queue, request: Request, context: Context) -> Generator[Batch, 
     snapshot, age_ms = Answer.read(_values(reply, 1)[0]).snapshot, reply.age_ms
     if not is_old and (snapshot is None or snapshot.config_version < queue.config_version):
         offer = commands.configure(queue, script_random(request))
-        snapshot, age_ms = (yield from _run(f"offer {queue.scope}", [offer, call]))[1].snapshot, 0
+        try:
+            snapshot, age_ms = (yield from _run(f"offer {queue.scope}", [offer, call]))[1].snapshot, 0
+        except (StoreAway, StoreBusy):
+            if snapshot is None:
+                raise
     if snapshot is None:
         raise StoreBusy("the state of the queue has not begun")
     if not is_old:

@@ -132,8 +132,10 @@ class Snapshots:
         return known[1].clock_ms - known[0] if known is not None else 0
 
     def keep(self, scope: str, taken_ms: int, snapshot: Snapshot) -> None:
-        """Remembers a snapshot."""
-        self._known[scope] = (taken_ms, snapshot)
+        """Remembers a snapshot, unless a newer one came first."""
+        known = self._known.get(scope)
+        if known is None or not 0 < known[0] - taken_ms <= self._NEWER_AT_MOST_MS:
+            self._known[scope] = (taken_ms, snapshot)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from edge.core.rules import Rank, Rule, covers, is_same_rule
 from edge.core.spelling import meaning_of_pattern, normalise_host, path_of, spellings
 
 _CACHE_ENTRIES = 4096
-_CACHED_TARGET_MAX = 512
+_CACHED_TARGET_MAX = 256
 
 Group = tuple[Queue, ...]
 Turned = Literal["pass", "refuse"]
@@ -63,7 +63,9 @@ class Router:
             return self._cache[key]
         except KeyError:
             found = self._find(normalise_host(host), spellings(path_of(target)), method.upper())
-        if len(key[0]) + len(key[1]) <= _CACHED_TARGET_MAX:
+        # Odd spellings come from those who look for a way round; they need no memory, and would fill it.
+        is_plain = found is None or len(found.paths) == 1
+        if is_plain and len(key[0]) + len(key[1]) + len(method) <= _CACHED_TARGET_MAX:
             if len(self._cache) >= _CACHE_ENTRIES:
                 self._cache.pop(next(iter(self._cache)))
             self._cache[key] = found

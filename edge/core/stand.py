@@ -126,9 +126,9 @@ class Step:
         return self._admitted(answer, held.visitor, "pass, renewed", fresh=False)
 
     def _behind(self, held: Pass) -> tuple[str, ...]:
-        """The cookie of a pass that has not reached the visitor yet."""
+        """The cookie of a pass that has not reached the visitor yet; else only what is dead goes."""
         if not self.visitor.is_behind:
-            return ()
+            return self._cookies()
         return self._cookies(identity.pass_cookie(self.queue, self.request, self.context, held))
 
     def _renew(self, epoch: str, position: int, visitor: str, expires_ms: int) -> Generator[Batch, Reply, Answer]:

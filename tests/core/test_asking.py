@@ -139,6 +139,20 @@ def test_a_newer_configuration_is_offered_once_and_in_force_at_once() -> None:
     assert "configure" not in Browser(world, client="198.51.2.1").get().calls
 
 
+def test_an_offer_that_fails_costs_nobody_anything() -> None:
+    world = World()
+    inside = full(world)[0]
+    line = Browser(world)
+    line.join()
+    world.configure(newer(world.queue()))
+    world.pass_time(1)
+    world.fault = only("offer", failing("ERR broken"))
+    assert inside.get().forwarded
+    status = line.status().json
+    assert status["position"]
+    assert status["state"] in ("waiting", "called")
+
+
 def test_an_older_configuration_is_not_offered() -> None:
     world = World(queue(config_version=5))
     world.configure(newer(world.queue()))

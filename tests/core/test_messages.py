@@ -49,3 +49,15 @@ def test_the_time_of_a_scope_is_that_of_its_scripts() -> None:
     assert context.snapshots.has("launch")
     assert context.now_ms(request, "launch") == 2000
     assert context.now_ms(request, "other") == 5000
+
+
+def test_an_answer_that_comes_late_does_not_replace_a_newer_one() -> None:
+    known = Snapshots()
+    newer, older = snapshot(epoch="new"), snapshot(epoch="old")
+    known.keep("q", 1000, newer)
+    known.keep("q", 600, older)
+    assert known.last("q", "new") is newer
+    known.keep("q", 1000, older)
+    assert known.last("q", "old") is older
+    known.keep("q", -100_000, newer)  # the clock of the node was set back
+    assert known.last("q", "new") is newer

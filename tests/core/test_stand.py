@@ -477,6 +477,16 @@ def test_a_dead_candidate_beside_a_good_place_is_taken_away_too() -> None:
     assert "Max-Age=0" in set_cookies(got)["stanchion-launch.c"]
 
 
+def test_a_dead_candidate_beside_a_good_pass_is_taken_away_once() -> None:
+    world = World()
+    (inside,) = full(world, 1)
+    inside.jar["__Host-stanchion-launch.c"] = ("junk", 2**53)
+    got = inside.get()
+    assert got.forwarded is not None
+    assert set(set_cookies(got)) == {"stanchion-launch.c"}
+    assert not inside.get().headers
+
+
 # --- Redis is away ------------------------------------------------------------------------------------------------------
 
 
