@@ -1,0 +1,1 @@
+"""The gatekeeper component: how it is built, compiled and asked."""

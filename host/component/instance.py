@@ -37,7 +37,9 @@ class GateFailed(Exception):
 class KeyValue(Protocol):
     """Configuration and pages. `get` answers None for what is absent, and raises when it cannot tell."""
 
-    def get(self, key: str) -> str | None: ...
+    def get(self, key: str) -> str | None:
+        """The value of a key."""
+        ...
 
 
 @dataclass(frozen=True)

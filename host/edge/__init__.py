@@ -1,0 +1,1 @@
+"""The local edge: a reverse proxy that asks the gatekeeper component about every request."""

@@ -87,6 +87,7 @@ class EdgeApp:
         self.counts = AnswerCounts()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """An ASGI call: the server's life, or one request."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":

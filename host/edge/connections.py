@@ -45,6 +45,7 @@ class Connections(httpx.AsyncBaseTransport):
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request on a free connection; closing the response gives it back."""
         await self._enter(request.extensions["timeout"]["pool"])
         transport = self._idle.pop()[0] if self._idle else self._new()
         try:

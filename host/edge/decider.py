@@ -32,7 +32,9 @@ MAX_BATCHES = 8
 class GenerationalStore(KeyValue, Protocol):
     """A key-value store that can tell, cheaply, whether anything in it has changed."""
 
-    def generation(self) -> int: ...
+    def generation(self) -> int:
+        """A number that is another one whenever anything has changed."""
+        ...
 
 
 class Decider:

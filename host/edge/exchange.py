@@ -64,6 +64,7 @@ class Exchange(RequestResponseCycle):
         self.disconnected = True
 
     async def run_asgi(self, app: Any) -> None:
+        """Runs the app; an answer that it leaves unfinished is broken off."""
         try:
             await app(self.scope, self.receive, self.send)
         finally:
@@ -75,6 +76,7 @@ class Exchange(RequestResponseCycle):
             self.scope.pop("extensions", None)
 
     async def send(self, message: Any) -> None:
+        """Writes an ASGI message, once the visitor has taken what was written before."""
         if self.flow.write_paused and not self.disconnected:
             await self._drain()
         if self.disconnected:

@@ -43,10 +43,13 @@ class EdgeProtocol(HttpToolsProtocol):
         self._running: Exchange | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A visitor has connected; the first head has to come in time."""
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """The visitor is gone: ends the request in progress and forgets those behind it."""
+        """A visitor has connected; the first head has to come in time."""
         self._forget_head_timer()
         self._unset_keepalive_if_required()
         self.pipeline.clear()
@@ -55,6 +58,7 @@ class EdgeProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Parses what came, and refuses what is not HTTP."""
         if self._deaf:
             return
         self._unset_keepalive_if_required()
@@ -84,17 +88,20 @@ class EdgeProtocol(HttpToolsProtocol):
             self._refuse(built_in(431, builtin.LARGE_HEAD))
 
     def on_message_begin(self) -> None:
+        """A request begins."""
         super().on_message_begin()
         self._names = []
         self._header_bytes = self._fed_bytes = 0
         self._in_head = self._head_is_new = True
 
     def on_url(self, url: bytes) -> None:
+        """A piece of the request target."""
         super().on_url(url)
         if len(self.url) > MAX_TARGET_BYTES:
             self._stop(built_in(414, builtin.LONG_TARGET))
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or behind the body a trailer, which is dropped."""
         if not self._in_head:
             # A trailer: it came after the decision and must not pass for a header.
             return
@@ -109,6 +116,7 @@ class EdgeProtocol(HttpToolsProtocol):
         raise ValueError(answer.status)
 
     def on_headers_complete(self) -> None:
+        """The head is whole: starts the request, or puts it behind the one in progress."""
         self._in_head, self._in_body = False, True
         self._forget_head_timer()
         before = self.cycle
@@ -149,6 +157,7 @@ class EdgeProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_message_complete(self) -> None:
+        """The body is whole."""
         self._message_ended()
         if self.cycle.response_complete and not self.transport.is_closing():
             self._expect_head()
@@ -159,6 +168,7 @@ class EdgeProtocol(HttpToolsProtocol):
         self.cycle.message_event.set()
 
     def shutdown(self) -> None:
+        """Closes an idle connection; a request in progress becomes the last one."""
         self.pipeline.clear()
         if self._running is None or self._running.response_complete:
             self.transport.close()

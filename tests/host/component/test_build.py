@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from tests.host.edge.support import scripted_component
 
 
 @pytest.fixture
-def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Replaces the compiler by a note of what it was asked for, so that caching is shown in milliseconds."""
     asked: list[str] = []
 
@@ -28,7 +27,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         Path(arguments[-1]).write_bytes(b"wasm of " + app.encode())
 
     monkeypatch.setattr(build_module, "_run_compiler", run)
-    yield asked
+    return asked
 
 
 def sources(folder: Path, text: str = "x = 1\n") -> Path:
@@ -44,7 +43,8 @@ def test_the_second_build_needs_no_compiler(monkeypatch: pytest.MonkeyPatch) -> 
     first = scripted_component()
     monkeypatch.setattr(build_module, "_run_compiler", None)
     assert scripted_component() == first
-    assert first.is_absolute() and first.read_bytes()[:4] == b"\0asm"
+    assert first.is_absolute()
+    assert first.read_bytes()[:4] == b"\0asm"
 
 
 def test_a_change_of_any_source_builds_anew(tmp_path: Path, no_compiler: list[str]) -> None:
@@ -85,7 +85,8 @@ def test_old_builds_are_removed_and_the_newest_kept(tmp_path: Path, no_compiler:
         newest = build_component("thing.app", [package], out)
         os.utime(newest, (number, number))
     left = sorted(out.glob("*.wasm"))
-    assert len(left) == kept and newest in left
+    assert len(left) == kept
+    assert newest in left
     assert not list(out.glob("stanchion-build-*"))
 
 
@@ -114,9 +115,11 @@ def test_a_failure_shows_the_guests_traceback_and_only_named_sources_and_pyjwt_a
         build_component("thing.app", [package], out)
     text = str(caught.value)
     assert text.startswith("cannot build thing.app")
-    assert "Traceback" in text and "app.py" in text
+    assert "Traceback" in text
+    assert "app.py" in text
     assert "RuntimeError: within reach: ['jwt', 'thing']" in text
-    assert not list(out.glob("*.wasm")) and not list(out.glob("stanchion-build-*"))
+    assert not list(out.glob("*.wasm"))
+    assert not list(out.glob("stanchion-build-*"))
 
 
 def test_the_command_prints_path_and_sizes(

@@ -53,10 +53,8 @@ def write_mmdb(path: Path, countries: dict[str, object]) -> Path:
     nodes = b""
     for node in tree:
         for entry in node:
-            if entry is None:
-                number = len(tree)
-            else:
-                number = entry if isinstance(entry, int) else len(tree) + 16 + offsets[entry]
+            number = entry if isinstance(entry, int) else len(tree)
+            number += 16 + offsets[entry] if isinstance(entry, str) else 0
             nodes += number.to_bytes(RECORD_BITS // 8, "big")
     meta = {
         "node_count": Uint(32, len(tree)),

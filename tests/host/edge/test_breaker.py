@@ -71,4 +71,5 @@ def test_whatever_happened_it_recovers_by_one_success_after_its_time(happenings:
     now_s += OPEN_S
     assert breaker.enter(now_s)
     breaker.success()
-    assert breaker.enter(now_s) and not breaker.is_open
+    assert breaker.enter(now_s)
+    assert not breaker.is_open

@@ -31,7 +31,6 @@ def with_pool(
     handler: Handler | bytes, limit: int, do: Callable[[Connections, RawServer], Awaitable[None]]
 ) -> None:
     """Runs `do` with a pool and a server."""
-
     offset_s[0] = 0.0
 
     async def main(server: RawServer) -> None:

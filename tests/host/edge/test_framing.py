@@ -338,7 +338,8 @@ def test_two_answers_on_one_connection_do_not_mix(site: Site) -> None:
     with stream.sock:
         stream.sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         first = read_head(stream)
-        assert first is not None and first.status == 200
+        assert first is not None
+        assert first.status == 200
         assert stream.exactly(5) == b"hello"
         stream.sock.sendall(f"GET / HTTP/1.1\r\nHost: a\r\n{RESPOND}\r\n\r\n".encode())
         assert read_answer(stream).body == b"held"

@@ -43,7 +43,8 @@ def test_a_taken_port_is_named_in_one_line() -> None:
         port = taken.getsockname()[1]
         ended = run_edge({"STANCHION_EDGE_PORT": str(port)})
     assert ended.returncode == 2
-    assert str(port) in ended.stderr and "STANCHION_EDGE_PORT" in ended.stderr
+    assert str(port) in ended.stderr
+    assert "STANCHION_EDGE_PORT" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
 
 

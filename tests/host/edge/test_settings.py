@@ -117,28 +117,32 @@ def test_what_does_not_fit_is_refused_with_name_and_rule(name: str, value: str) 
     with pytest.raises(SettingError) as caught:
         load({name: value})
     text = str(caught.value)
-    assert text.startswith(f"{name}: ") and "Allowed: " in text
+    assert text.startswith(f"{name}: ")
+    assert "Allowed: " in text
     secret = next(setting.secret for setting in SETTINGS if setting.name == name)
     assert (value in text) != secret or repr(value) in text
 
 
 @given(st.dictionaries(st.sampled_from([setting.name for setting in SETTINGS]), st.text(max_size=40)))
 def test_any_environment_loads_or_is_refused_by_name(environ: dict[str, str]) -> None:
+    refusal = None
     try:
         settings = load(environ)
     except SettingError as error:
-        assert error.name in environ
-        for setting in SETTINGS:
-            if setting.secret and len(environ.get(setting.name, "").strip()) > 8:
-                assert environ[setting.name].strip() not in str(error)
+        refusal = error
+    if refusal is None:
+        assert settings.number("STANCHION_EDGE_PORT") >= 0
+        assert settings.networks("STANCHION_TRUSTED_PROXIES") is not None
         return
-    assert settings.number("STANCHION_EDGE_PORT") >= 0
-    assert settings.networks("STANCHION_TRUSTED_PROXIES") is not None
+    assert refusal.name in environ
+    secret = next(setting.secret for setting in SETTINGS if setting.name == refusal.name)
+    value = environ[refusal.name].strip()
+    assert not secret or len(value) < 9 or value not in str(refusal)
 
 
 def test_a_required_setting_that_is_missing_or_blank_is_named() -> None:
     for environ in ({}, {"STANCHION_SIGNING_KEYS": "  "}):
-        with pytest.raises(SettingError, match="^STANCHION_SIGNING_KEYS: it is not set"):
+        with pytest.raises(SettingError, match=r"^STANCHION_SIGNING_KEYS: it is not set"):
             load(environ, ["STANCHION_SIGNING_KEYS"])
 
 

@@ -176,7 +176,8 @@ def test_the_breaker_opens_spares_the_store_and_finds_it_back() -> None:
         assert "results" in await bench.ping()
         assert "results" in await bench.ping()
         names = [name for name, _ in bench.logged]
-        assert names.count("store.breaker_open") == 1 and names.count("store.back") == 1
+        assert names.count("store.breaker_open") == 1
+        assert names.count("store.back") == 1
 
     with raw_server(maybe) as server:
         with_store(server.url, do)
@@ -233,7 +234,8 @@ def test_away_ms_counts_from_the_last_answer() -> None:
         server.handler = lambda message, stream: stream.sock.close()
         bench.clock.offset_s += 7
         away_ms = (await bench.ping())["away_ms"]
-        assert isinstance(away_ms, int) and 7_000 <= away_ms < 30_000
+        assert isinstance(away_ms, int)
+        assert 7_000 <= away_ms < 30_000
 
     with raw_server(counting) as server:
         with_store(server.url, do)
@@ -252,7 +254,8 @@ def test_the_last_good_answer_comes_with_a_failure_and_its_age() -> None:
         told = await bench.run(shared())
         assert told["failed"] == "away"
         stale = told["stale"]
-        assert isinstance(stale, dict) and stale["results"] == [{"result": "SNAPSHOT"}]
+        assert isinstance(stale, dict)
+        assert stale["results"] == [{"result": "SNAPSHOT"}]
         assert 2_000 <= stale["age_ms"] < 30_000
         assert (await bench.run(shared("other")))["stale"] is None
 
@@ -268,7 +271,8 @@ def test_an_error_does_not_push_out_the_last_good_answer() -> None:
         assert (await bench.run(shared()))["results"] == [{"error": "ERR x"}]
         server.handler = lambda message, stream: stream.sock.close()
         stale = (await bench.run(shared()))["stale"]
-        assert isinstance(stale, dict) and stale["results"] == [{"result": "SNAPSHOT"}]
+        assert isinstance(stale, dict)
+        assert stale["results"] == [{"result": "SNAPSHOT"}]
 
     with raw_server(counting) as server:
         with_store(server.url, do)
@@ -388,8 +392,10 @@ def test_shared_answers_are_bounded_in_number_and_size(monkeypatch: pytest.Monke
         answers.get("0")
     assert [key for key in map(str, range(10)) if answers.get(key)] == ["0", "8", "9"]
     answers.put("large", Kept("x" * 95, 0, 0))
-    assert len(answers) == 1 and answers.get("large") is not None
+    assert len(answers) == 1
+    assert answers.get("large") is not None
     answers.put("too large", Kept("x" * 101, 0, 0))
-    assert answers.get("too large") is None and answers.get("large") is not None
+    assert answers.get("too large") is None
+    assert answers.get("large") is not None
     answers.put("large", Kept("x" * 101, 0, 0))
     assert len(answers) == 0

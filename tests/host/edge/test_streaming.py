@@ -66,7 +66,8 @@ def listen(site: Site, *fields: str) -> Stream:
     lines = "".join(f"{line}\r\n" for line in fields)
     stream.sock.sendall(f"GET /events HTTP/1.1\r\nHost: a\r\n{lines}\r\n".encode())
     head = read_head(stream)
-    assert head is not None and head.get("content-type") == "text/event-stream"
+    assert head is not None
+    assert head.get("content-type") == "text/event-stream"
     return stream
 
 
@@ -198,7 +199,8 @@ def test_an_answer_that_breaks_off_is_not_made_to_look_whole(site: Site) -> None
         with stream.sock:
             stream.sock.sendall(f"GET {target} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
             head = read_head(stream)
-            assert head is not None and head.status == 200
+            assert head is not None
+            assert head.status == 200
             rest = b""
             try:
                 rest = stream.rest()
