@@ -15,9 +15,10 @@ from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor
 from edge.core.messages import Context, Deciding, Forward, Request, Respond
 from edge.core.model import Queue
+from edge.core.outcome import Outcome, from_memory
 from edge.core.routing import Match
 from edge.core.spelling import normalise_host
-from edge.core.stand import AWAY_AFTER_MS, Outcome, Step, from_memory
+from edge.core.stand import AWAY_AFTER_MS, Step
 from edge.core.standing import Standing
 
 _READS = ("GET", "HEAD", "OPTIONS")

@@ -7,8 +7,9 @@ from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, read_visitor
 from edge.core.messages import Context, Deciding, Request, Respond
+from edge.core.outcome import Outcome, from_memory
 from edge.core.spelling import normalise_host, path_of
-from edge.core.stand import Outcome, Step, from_memory
+from edge.core.stand import Step
 from edge.core.standing import Standing
 
 PREFIX = "/.stanchion/"

@@ -6,10 +6,10 @@ Used by the protected addresses (`wants_in`) and by the status endpoint alike, s
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from edge.core import admission, commands, identity, standing
-from edge.core.asking import View, ask, at_hand, look, script_random
+from edge.core import commands, identity, standing
+from edge.core.asking import View, ask, look, script_random
 from edge.core.commands import Answer
 from edge.core.cookies import PLACE_MAX_AGE_S, expire_cookie
 from edge.core.errors import StoreAway, StoreBusy
@@ -17,6 +17,7 @@ from edge.core.identity import Visitor
 from edge.core.messages import Batch, Context, Reply, Request
 from edge.core.model import Queue
 from edge.core.node import network_of
+from edge.core.outcome import Outcome, is_ended, is_half_spent, needs_nothing, waits_on
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
 from edge.core.tokens import Pass, Place
@@ -26,62 +27,7 @@ BUSY_RETRY_S = (3, 10)
 CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
-@dataclass(slots=True)
-class Outcome:
-    """Inside (`admission`), or a standing. `fresh`: admitted just now, without a place cookie to come back with."""
-
-    why: str
-    admission: Pass | None = None
-    standing: Standing | None = None
-    set_cookies: tuple[str, ...] = ()
-    fresh: bool = False
-    is_refused: bool = False  # 429: too many places from this network, or an overloaded store
-
-
 Standings = Generator[Batch, Reply, Outcome]
-
-
-def is_ended(held: Pass, snapshot: Snapshot) -> bool:
-    """Whether a pass was ended before its time (law 7)."""
-    return held.position in snapshot.ended and held.epoch == snapshot.epoch
-
-
-def needs_nothing(held: Pass, snapshot: Snapshot, now_ms: int) -> bool:
-    """Whether a pass opens the door as it is: of this epoch, not ended, not due for renewal. Let in without Redis: too."""
-    if held.marked:
-        return True
-    return now_ms < held.renew_at_ms and held.epoch == snapshot.epoch and held.position not in snapshot.ended
-
-
-def waits_on(place: Place, queue: Queue, snapshot: Snapshot, now_ms: int) -> Standing | None:
-    """Where a place stands, if that can be told without a question to Redis; None if it has to be asked."""
-    if snapshot.epoch != place.epoch or place.expires_ms <= now_ms:
-        return None
-    is_moving = snapshot.status in ("open", "recovering")
-    if is_moving and admission.needs_touch(snapshot, place.position, place.touched_ms, now_ms):
-        return None
-    return standing.in_line(queue, snapshot, place.position, now_ms)
-
-
-def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome | None:
-    """The outcome for most requests of a sale: who is inside or waits, and nothing is due. None: a step has to be taken."""
-    queue, held, place = visitor.queue, visitor.admission, visitor.place
-    if visitor.is_behind or visitor.dead_candidate or (held is None and place is None):
-        return None
-    view = at_hand(queue, request, context)
-    if view is None:
-        return None
-    if held is not None:
-        return Outcome("pass", held) if needs_nothing(held, view.snapshot, view.now_ms) else None
-    if place is None or is_half_spent(place, view.now_ms):
-        return None
-    where = waits_on(place, queue, view.snapshot, view.now_ms)
-    return Outcome(f"place {place.position}", standing=where) if where is not None else None
-
-
-def is_half_spent(place: Place, now_ms: int) -> bool:
-    """Whether a place is to be issued again."""
-    return place.expires_ms - now_ms <= PLACE_MAX_AGE_S * 500
 
 
 class Step:

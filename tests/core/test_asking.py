@@ -8,9 +8,7 @@ import pytest
 
 from edge.core.messages import Batch, Reply
 from edge.core.model import Queue
-from tests.core.support import Browser, World, failing, full, only, queue, queue_value, recorded
-
-MANUAL: dict[str, Any] = {"manual": True, "admit_per_minute": None, "burst": None}
+from tests.core.support import MANUAL, Browser, World, failing, full, only, queue, queue_value, recorded
 
 
 def names(world: World) -> list[str]:
@@ -108,6 +106,15 @@ def test_a_state_that_cannot_be_begun_is_trouble() -> None:
     world = World()
     missing = Reply([{"result": [["missing"], []]}])
     world.fault = lambda batch: Reply([*missing.results] * len(batch.calls))
+    got = Browser(world).get()
+    assert got.status == 429
+    assert "not begun" in got.decision.why
+
+
+def test_a_step_whose_state_cannot_be_begun_is_trouble() -> None:
+    world = World()
+    missing = {"result": [["missing"], []]}
+    world.fault = lambda batch: None if batch.is_shared else Reply([missing] * len(batch.calls))
     got = Browser(world).get()
     assert got.status == 429
     assert "not begun" in got.decision.why

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from edge.core.conclude import ANSWER_HEADERS, conclude, shared_storage
 from edge.core.cookies import cookie_name
-from tests.core.support import Browser, Got, Headers, World, away, full, queue, set_cookies
-
-MANUAL: dict[str, Any] = {"manual": True, "admit_per_minute": None, "burst": None}
+from tests.core.support import MANUAL, Browser, Got, Headers, World, away, full, queue, set_cookies
 
 
 def headers(*pairs: str) -> Headers:

@@ -11,9 +11,8 @@ from edge.core.cookies import parse
 from edge.core.errors import StoreBusy
 from edge.core.identity import Visitor, new_visitor, pass_from, read_visitor
 from edge.core.tokens import Candidate, Pass, Place, write_candidate, write_pass, write_place
-from tests.core.support import Browser, World, queue
+from tests.core.support import MANUAL, Browser, World, queue
 
-MANUAL: dict[str, Any] = {"manual": True, "admit_per_minute": None, "burst": None}
 NAME = "__Host-stanchion-launch"
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from edge.core import commands
-from tests.core.support import HTML, JSON, Browser, World, away, busy, full, only, queue, set_cookies
+from tests.core.support import HTML, JSON, MANUAL, Browser, World, away, busy, full, only, queue, set_cookies
 
 KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now"}
-MANUAL: dict[str, Any] = {"manual": True, "admit_per_minute": None, "burst": None}
 
 
 @pytest.mark.parametrize(

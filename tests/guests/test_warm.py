@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from edge.core import decide, reserved, stand
+from edge.core import decide, outcome, reserved, stand
 from edge.core.tokens import Keyring
 from edge.guests import no_ssl, warm
 from tests.core.support import KEYS
@@ -20,7 +20,8 @@ def test_it_takes_the_roads_of_first_requests() -> None:
         function.__code__
         for function in (
             decide.decide, decide._forward, decide._held, stand.Step._inside, stand.Step._in_line, stand.Step._arriving,
-            stand.Step._placed, stand.Step._admitted, stand.Step._candidate, stand.waits_on, stand.from_memory, reserved._told,
+            stand.Step._placed, stand.Step._admitted, stand.Step._candidate, outcome.waits_on, outcome.from_memory,
+            reserved._told,
         )
     }  # fmt: skip
     seen = set()
