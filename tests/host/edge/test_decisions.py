@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.host.edge.conftest import Site, counting
-from tests.host.edge.support import TOKEN, batch, script
+from tests.host.edge.support import TOKEN, batch, script, wait_until
 from tests.host.edge.wire import Message, Stream, connect, ok
 
 
@@ -208,7 +208,7 @@ def assert_held(answer: Message) -> None:
 
 def test_a_gate_that_traps_gives_a_sentence_and_the_next_visitor_an_answer(site: Site) -> None:
     assert_held(site.get("/", script("trap here")))
-    assert "RuntimeError: scripted trap here" in site.edge.stderr
+    wait_until(lambda: "RuntimeError: scripted trap here" in site.edge.stderr, "the guest's traceback")
     assert site.get("/", script("echo")).status == 200
     assert site.origin.requests == []
 
