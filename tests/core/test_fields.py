@@ -74,7 +74,7 @@ def test_a_wrong_value_is_shown_but_not_at_length() -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
-    assert "this list" in problem(KINDS["text"], deep).problem
+    assert len(problem(KINDS["text"], deep).problem) < 200, "how deep a list may be to be shown depends on the Python"
 
 
 def test_a_choice_is_by_value_and_never_a_truth_value() -> None:
