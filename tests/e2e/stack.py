@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ADMIN_TOKEN = "end-to-end-admin-token"
 START_WITHIN_S = 120
 PATIENCE_S = 20.0
+STOP_WITHIN_S = 45.0
 
 CANDIDATE_HOLD_S = 1
 
@@ -174,7 +175,7 @@ def running(folder: Path, queues: Sequence[Queue], redis_url: str = "", **settin
                 jar.close()
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(PATIENCE_S)
+                process.wait(STOP_WITHIN_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -111,7 +111,7 @@ def test_a_start_from_nothing_and_a_second_start(tmp_path: Path) -> None:
         with running(tmp_path, []) as stack:
             assert stack.visitor().get("/drop/").status_code == 503
             assert stack.visitor(**{"X-Country": "JP"}).get("/concert/").status_code == 200
-        assert stack.process.returncode == 0
+        assert stack.process.returncode == 0, stack.log()
         assert "Traceback" not in stack.log()
 
 
