@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import click
-from host.kv import KvError, KvFolder
 
 from admin.publish import PublishError, put_pages
 from admin.publish import publish as render
+from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"

@@ -39,6 +39,9 @@ class Store(Protocol):
     def restore(self, dump: dict[str, str]) -> None:
         """Sets the scope back to a dump."""
 
+    def close(self) -> None:
+        """Lets go of what the store holds."""
+
 
 class _Store:
     name = ""

@@ -205,6 +205,11 @@ class Line:
         members: list[str] = self.store.command("ZRANGE", f"st:{{{SCOPE}}}:{part}", "0", "-1")
         return members
 
+    def scores(self, part: str) -> dict[str, float]:
+        """Members of a sorted set and their scores."""
+        flat = self.store.command("ZRANGE", f"st:{{{SCOPE}}}:{part}", "0", "-1", "WITHSCORES")
+        return {member: float(score) for member, score in zip(flat[::2], flat[1::2], strict=True)}
+
     def positions(self, part: str) -> list[int]:
         """Positions in a sorted set, in their order."""
         return sorted(int(member) for member in self.members(part))
