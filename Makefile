@@ -18,8 +18,10 @@ $(STAMP): pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --only-binary :all: --no-binary stanchion -e . --group dev
 	@touch $@
 
+# Anybody may name a country here: it is for trying things out with curl.
 run: $(STAMP) ## everything on loopback: edge 8080, admin 8081, Redis over REST 8082, demo shop 8083
-	@$(BIN)/stanchion run
+	@STANCHION_COUNTRY_HEADER=$${STANCHION_COUNTRY_HEADER-x-country} \
+	  STANCHION_COUNTRY_TRUST_ALL=$${STANCHION_COUNTRY_TRUST_ALL-1} $(BIN)/stanchion run
 
 test: $(STAMP) ## the whole suite; programs that are missing skip their tests and say what to install
 	$(BIN)/python -m pytest
