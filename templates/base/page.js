@@ -111,9 +111,10 @@
     element.classList.add("moved");
   }
 
-  // How far from the first number that this tab saw; never backwards.
+  // How far from the first number that this tab saw of this place; never backwards.
   function fill(status) {
-    const key = `stanchion:${data.queue}:${status.epoch}`, old = memory.get(key) || shown.line || {};
+    const key = `stanchion:${data.queue}:${status.epoch}:${status.position}`;
+    const old = memory.get(key) || (shown.position === status.position && shown.line) || {};
     const first = Math.max(positive(old.first, 0), status.ahead);
     const done = Math.max(positive(old.done, 0), first ? 1 - status.ahead / first : 1);
     memory.set(key, status.line = { first, done });

@@ -91,6 +91,28 @@ def test_gives_up_the_place(stack: Stack, browser: Browser) -> None:
         moves_up(behind, "drop", 0)
 
 
+def test_a_tab_that_stays_open_joins_at_the_end(stack: Stack, browser: Browser) -> None:
+    """Who gives up the place in one tab and keeps another one open stands at the end, and reads so there."""
+    reset(stack, "drop")
+    in_line(stack, "drop")
+    with visitor(browser) as person:
+        first, second = person.new_page(), person.new_page()
+        first.goto(f"{stack.edge}/drop/")
+        ahead(first, 1)
+        stack.api("POST", "/queues/drop/admit", {"count": 1})
+        ahead(first, 0)
+        expect(first.locator("#bar")).to_have_attribute("aria-valuenow", "100")
+        second.goto(f"{stack.edge}/drop/item/print")
+        ahead(second, 0)
+        in_line(stack, "drop")
+        second.get_by_text("Leave the line").click()
+        second.get_by_role("button", name="Give up my place").click()
+        heading(second, "You are no longer in line")
+        see(first, "Your number in line: 4")
+        ahead(first, 1)
+        expect(first.locator("#bar")).to_have_attribute("aria-valuenow", "0")
+
+
 def test_a_pause_and_its_end_need_no_reload(stack: Stack, browser: Browser) -> None:
     reset(stack, "drop")
     in_line(stack, "drop")
