@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from edge.core.sealed import is_sealed, read_sealed
 
 CONFIG_KEY = "config.json"  # where the store keeps it
 CONFIG_MAX_BYTES = 2_000_000
+DEPTH_AT_MOST = 32  # a configuration needs seven
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 POLL_FAR_S = 30  # the longest interval that a page is told (a browser's hidden tab makes it 60)
 
 
@@ -138,6 +141,15 @@ def _no_constant(name: str) -> Any:
     raise ConfigError("", f"{name} is not a number that JSON has")
 
 
+def _depth(text: str) -> int:
+    """How deep brackets stand in one another. The component's stack is small, and a parser that runs out of it ends the gate."""
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(text):
+        depth += (mark in "[{") - (mark in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
 def load_config(text: str) -> Config:
     """The configuration of a JSON text; one that was checked when it was saved is taken as it is. Raises ConfigError."""
     if len(text) > CONFIG_MAX_BYTES:
@@ -145,6 +157,8 @@ def load_config(text: str) -> Config:
     if is_sealed(text):
         with suppress(KeyError, TypeError, ValueError):
             return Config(read_sealed(text))
+    if _depth(text) > DEPTH_AT_MOST:
+        raise ConfigError("", f"objects and lists stand deeper than {DEPTH_AT_MOST} in one another")
     try:
         value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edge.core import answers, commands, cookies
 from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, read_visitor
 from edge.core.messages import Context, Deciding, Request, Respond
+from edge.core.model import Queue
 from edge.core.outcome import Outcome, from_memory
 from edge.core.spelling import normalise_host, path_of
 from edge.core.stand import Step
@@ -108,4 +111,13 @@ def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
 def _left(where: Standing, request: Request, context: Context, why: str, status: int, expire: tuple[str, ...]) -> Respond:
     if answers.wants_json(request) or "text/html" not in request.header("accept"):
         return answers.status_answer(where, why, expire, status=status)
-    return answers.held(where, request, context, why, status=status, set_cookies=expire)
+    back = replace(request, target=_way_back(where.queue, request))
+    return answers.held(where, back, context, why, status=status, set_cookies=expire)
+
+
+def _way_back(queue: Queue, request: Request) -> str:
+    """The address that the visitor left from; where the browser does not say, the start of what the queue guards."""
+    host, _, path = request.header("referer").partition("://")[2].partition("/")
+    if host and host == request.host and not is_reserved(f"/{path}"):
+        return f"/{path}"
+    return queue.routes[0].path.removesuffix("*")

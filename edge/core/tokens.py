@@ -99,7 +99,9 @@ class Keyring:
         """The key of a kind. Raises KeyError for a key id that is not ours."""
         known = self._keys.get((kind, kid))
         if known is None:
-            known = self._keys[kind, kid] = hmac.digest(self.masters[kid], f"stanchion {kind}".encode(), "sha256")
+            digest = hmac.digest(self.masters[kid], f"stanchion {kind}".encode(), "sha256")
+            # In letters, all 256 bits: PyJWT tries to read a key as JSON, and takes one with a NUL near its start for UTF-16.
+            known = self._keys[kind, kid] = b"key:" + base64.urlsafe_b64encode(digest)
         return known
 
     def sign(self, kind: Kind, claims: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.core.scripts import Flavour
 
 REQUEST_HEADERS = (
-    "accept", "access-control-request-method", "cookie", "origin", "purpose", "sec-fetch-dest", "sec-fetch-mode",
+    "accept", "access-control-request-method", "cookie", "origin", "purpose", "referer", "sec-fetch-dest", "sec-fetch-mode",
     "sec-fetch-site", "sec-purpose", "x-moz",
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ QUEUES = [
 ]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One for the package: Playwright allows one at a time, and other tests start their own."""
     program = needs("chromium")
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Redis; the embedded one on a machine that has none, unless it is required."""
     if not find("redis") and "redis" not in os.environ.get("STANCHION_TEST_REQUIRE", "").split(","):
@@ -51,7 +51,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.kill()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, redis_url: str, browser: Browser) -> Iterator[Stack]:
     """The product before its own demo shop. Asks for the browser first: without one nothing has to start."""
     folder: Path = tmp_path_factory.mktemp("stack")

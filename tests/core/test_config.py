@@ -204,7 +204,7 @@ def test_a_queue_is_found_by_its_id() -> None:
         ('{"queues": NaN}', "NaN"),
         ('{"queues": [], "queues": []}', "queues: this key stands twice"),
         ('{"queues": [{"id": "a", "id": "b"}]}', "id: this key stands twice"),
-        ("[" * 100_000, "is not JSON"),
+        ("[" * 100_000, "deeper than 32"),
         ('{"queues": [{"id": ' + "9" * 5000 + "}]}", "is not JSON"),
         (" " * (CONFIG_MAX_BYTES + 1), "larger than"),
         ("null", "must be an object"),
@@ -275,3 +275,9 @@ def test_the_schema_and_the_check_agree_on_everything_but_combinations(changes: 
     is_structural = fault is not None and _is_structural(fault)
     is_twice = fault is not None and "already" in fault.problem
     assert is_structural is not Draft202012Validator(json_schema()).is_valid(value) or is_twice
+
+
+def test_brackets_in_texts_are_no_depth() -> None:
+    name = "[" * 60 + '\\"' + "{" * 40
+    text = '{"queues": [{"id": "a", "name": "' + name + '", "routes": [{"path": "/a"}], "manual": true}]}'
+    assert load_config(text).queues[0].name.count("[") == 60

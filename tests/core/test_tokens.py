@@ -78,7 +78,7 @@ def test_the_proof_for_the_origin_has_its_own_type_key_and_a_short_life() -> Non
     text = tokens.write_origin_pass(ring(), "launch", "visitor", NOW_MS)
     head = jwt.get_unverified_header(text)
     assert head == {"alg": "HS256", "kid": "k1", "typ": "stanchion-pass+jwt"}
-    key = hmac.digest(MASTER, b"stanchion origin", "sha256")
+    key = b"key:" + base64.urlsafe_b64encode(hmac.digest(MASTER, b"stanchion origin", "sha256"))
     claims = jwt.decode(text, key, algorithms=["HS256"], audience="launch", options={"verify_exp": False, "verify_iat": False})
     assert claims == {"aud": "launch", "sub": "visitor", "iat": NOW_MS // 1000, "exp": NOW_MS // 1000 + 60}
 
@@ -265,3 +265,9 @@ def test_a_proof_for_the_origin_is_used_for_half_its_life() -> None:
     for number in range(5000):
         passes.get("launch", f"v{number}", NOW_MS)
     assert len(passes._made) <= 4096 + 1000
+
+
+def test_no_master_key_makes_a_key_that_reads_as_anything_but_letters() -> None:
+    for number in range(500):
+        keys = Keyring.parse("k1:" + base64.urlsafe_b64encode(number.to_bytes(32, "big")).decode())
+        assert all(keys.key(kind, "k1").isascii() and b"\0" not in keys.key(kind, "k1") for kind in tokens.TYPES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import time
@@ -104,7 +105,7 @@ def test_the_target_arrives_byte_for_byte(stack: Stack, target: str) -> None:
 
 @pytest.mark.parametrize("cookie", [
     "stanchion-hand", "stanchion-hand=", "stanchion-hand=\"\"", "stanchion-hand=a.b.c; stanchion-hand=d", "=;=;;;",
-    "stanchion-hand[]=1",
+    "stanchion-hand[]=1", "stanchion-hand=" + base64.urlsafe_b64encode(b"[" * 360).decode() + ".x.y",
     "stanchion-hand=" + "x" * 20_000, "_ga=1; stanchion-hand.c=eyJhbGciOiJub25lIn0.e30.", "caf\xe9=\xff; stanchion-hand=\x80",
 ])  # fmt: skip
 def test_no_cookie_is_an_error(stack: Stack, cookie: str) -> None:
@@ -276,6 +277,9 @@ def test_leaving_gives_the_place_up(stack: Stack) -> None:
     assert "stanchion-hand" not in visitor.cookies
     visitor.get("/hand/")
     assert until(visitor, "hand", "waiting")["position"] > place["position"]
+    page = visitor.post("/.stanchion/hand/leave", headers={"Referer": f"{stack.edge}/hand/x?y=1"}).text
+    assert 'href="/hand/x?y=1"' in page
+    assert "/.stanchion/hand/leave" not in page
 
 
 def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:

@@ -116,6 +116,12 @@ def test_a_bad_configuration_changes_nothing(stack: Stack) -> None:
     time.sleep(IN_FORCE_S)
     assert stack.visitor().get("/hand/").status_code == 503
     stack.wait_for_log("configuration not taken")
+    (stack.folder / "kv" / "config.json").write_text('{"queues": ' + "[" * 100_000)
+    time.sleep(IN_FORCE_S)
+    assert stack.visitor().get("/hand/").status_code == 503
+    assert stack.visitor().get("/about").status_code == 200
+    assert stack.visitor().get("/.stanchion/health").status_code == 200
+    stack.wait_for_log("deeper than")
 
 
 def test_a_changed_configuration_is_in_force_within_a_second(stack: Stack) -> None:
