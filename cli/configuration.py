@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from cli.local import environment, local_secrets
-from cli.redis_rest import start_queue
-from edge.core.config import CONFIG_KEY, Config, json_schema, load_config
-from edge.core.errors import ConfigError
+from cli.redis_rest import send, start_queue
+from edge.core.commands import take_snapshot
+from edge.core.config import CONFIG, CONFIG_KEY, CONFIG_MAX_BYTES, Config, check_config, json_schema, load_config
+from edge.core.errors import ConfigError, StoreBusy
+from edge.core.fields import ListOf, Obj
+from edge.core.model import QUEUE_FIELDS, Queue
 from edge.core.sealed import seal
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 
-ERRORS_SHOWN = 20
+PROBLEMS_SHOWN = 1000
+TOO_DEEP = "is nested too deeply: a configuration has lists and objects within each other at most six deep"
+_VERSION = next(field.kind for field in QUEUE_FIELDS if field.name == "config_version")
 
 
 @click.group()
@@ -27,24 +34,74 @@ def config() -> None:
     """Check a configuration, put it in force, show its schema."""
 
 
-def _place(parts: Any) -> str:
+def _place(parts: Iterable[int | str]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")
 
 
-def problems(text: str) -> list[str]:
-    """What is wrong with a configuration, each as `path: problem`; all of the schema's at once, then the first of the rest."""
+def _kind(parts: Iterable[int | str]) -> Any:
+    """The core's checker of the value at this place."""
+    kind: Any = CONFIG
+    for part in parts:
+        kind = kind.item if isinstance(kind, ListOf) else next(field.kind for field in kind.fields if field.name == part)
+    return kind
+
+
+def _faults(check: Callable[[Any, str], object], value: Any, path: str) -> list[str]:
     try:
-        value = json.loads(text)
+        check(value, path)
+    except ConfigError as error:
+        return [str(error) if error.path else f"the whole: {error}"]
+    return []
+
+
+def _in_words(error: ValidationError) -> list[str]:
+    """What the core says about a fault that the schema found: it knows what is allowed, the schema only what is not."""
+    kind, path, value = _kind(error.absolute_path), _place(error.absolute_path), error.instance
+    if isinstance(kind, Obj) and isinstance(value, dict):
+        known = {field.name for field in kind.fields}
+        unknown = [{name: value[name]} for name in value if name not in known]
+        missing = [Obj((field,), dict) for field in kind.fields if field.required and field.name not in value]
+        found = [_faults(kind.check, part, path) for part in unknown] + [_faults(part.check, {}, path) for part in missing]
+        return [fault for faults in found for fault in faults]
+    return _faults(kind.check, value, path) or [f"{path or 'the whole'}: {error.message[:200]}"]
+
+
+def _queue_faults(index: int, entry: Any) -> list[str]:
+    """The first thing that is wrong with one queue by itself."""
+    try:
+        check_config({"queues": [entry]})
+    except ConfigError as error:
+        return [f"queues[{index}]{str(error).removeprefix('queues[0]')}"]
+    return []
+
+
+def _structure(value: Any) -> list[str]:
+    """All that the schema finds, in the core's words; and of each queue that it finds good, what does not go together."""
+    errors = sorted(Draft202012Validator(json_schema()).iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+    found = [fault for error in errors for fault in _in_words(error)]
+    told = {tuple(error.absolute_path)[:2] for error in errors}
+    if () not in told and ("queues",) not in told:
+        for index, entry in enumerate(value["queues"]):
+            found += [] if ("queues", index) in told else _queue_faults(index, entry)
+    return list(dict.fromkeys(found))
+
+
+def problems(text: str) -> list[str]:
+    """What is wrong with a configuration, each as `path: problem`: of every queue at once, or the first between them."""
+    found: list[str] = []
+    try:
+        if len(text) <= CONFIG_MAX_BYTES:
+            found = _structure(json.loads(text))
     except ValueError as error:
         return [f"is not JSON: {error}"]
-    found = sorted(Draft202012Validator(json_schema()).iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
-    if found:
-        return [f"{_place(error.absolute_path) or 'the whole'}: {error.message[:200]}" for error in found[:ERRORS_SHOWN]]
-    try:
-        load_config(text)
-    except ConfigError as error:
-        return [str(error)]
-    return []
+    except RecursionError:
+        return [TOO_DEEP]
+    if not found:
+        try:
+            load_config(text)
+        except ConfigError as error:
+            found = [str(error)]
+    return found
 
 
 def _read(file: Path) -> tuple[str, Config]:
@@ -53,8 +110,10 @@ def _read(file: Path) -> tuple[str, Config]:
     except (OSError, UnicodeDecodeError) as error:
         raise click.ClickException(f"{file}: {error}") from error
     wrong = problems(text)
-    for problem in wrong:
+    for problem in wrong[:PROBLEMS_SHOWN]:
         click.echo(f"{file}: {problem}", err=True)
+    if len(wrong) > PROBLEMS_SHOWN:
+        click.echo(f"{file}: and {len(wrong) - PROBLEMS_SHOWN} more", err=True)
     if wrong:
         sys.exit(1)
     return text, load_config(text)
@@ -74,20 +133,72 @@ def schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-def _numbered(text: str, before: Config | None) -> tuple[str, list[str]]:
-    """The configuration with a higher version on each queue that changed, and the ids of those."""
+def _is_same(one: Queue, other: Queue) -> bool:
+    return {**vars(one), "config_version": 0} == {**vars(other), "config_version": 0}
+
+
+def _numbered(text: str, before: Config, in_state: Callable[[str], int]) -> tuple[str, list[str]]:
+    """The configuration with a higher version on each queue that changed, and the ids of those.
+
+    `in_state` gives the version that a queue's state has in Redis, 0 without a state. The state takes only what is newer than
+    its own, and may be ahead of the folder: of a queue that was removed and comes back, or when the folder was emptied.
+    """
     value, changed = json.loads(text), []
-    for entry, queue in zip(value["queues"], load_config(text).queues, strict=True):
-        old = before.queue(queue.id) if before else None
-        if old is None:
-            changed.append(queue.id)
-            continue
-        if {**vars(queue), "config_version": 0} == {**vars(old), "config_version": 0}:
+    for index, (entry, queue) in enumerate(zip(value["queues"], load_config(text).queues, strict=True)):
+        old, state_version = before.queue(queue.id), in_state(queue.id)
+        if old is not None and _is_same(queue, old) and state_version <= old.config_version:
             entry["config_version"] = old.config_version
-        else:
-            entry["config_version"] = max(old.config_version + 1, queue.config_version)
-            changed.append(queue.id)
+            continue
+        above = max(state_version, old.config_version if old else 0) + 1
+        entry["config_version"] = _VERSION.check(max(above, queue.config_version), f"queues[{index}].config_version")
+        changed.append(queue.id)
     return seal(value), changed
+
+
+def _removed(before: Config, after: Config) -> list[str]:
+    """A sentence for each queue that is no longer there, with the addresses that lose their guard."""
+    guarded = {(route.host, route.path) for queue in after.queues for route in queue.routes}
+    out = []
+    for queue in before.queues:
+        if after.queue(queue.id) is None:
+            lost = [route.host + route.path for route in queue.routes if (route.host, route.path) not in guarded]
+            what = f"these addresses are no longer guarded by it: {', '.join(lost)}"
+            out.append(f"removed: {queue.id}; {what if lost else 'other queues have its addresses'}")
+    return out
+
+
+def _in_force(store: KvFolder) -> Config:
+    current = store.get(CONFIG_KEY)
+    try:
+        return Config(()) if current is None else load_config(current)
+    except ConfigError as error:
+        where = store.root / CONFIG_KEY
+        raise click.ClickException(f"{where}, which is to be replaced, is broken: {error}; mend it or remove it first") from error
+
+
+def _start(queue: Queue, environ: dict[str, str]) -> None:
+    verdict = start_queue(queue, environ, new=True)
+    if verdict not in ("created", "taken"):
+        raise click.ClickException(f"queue {queue.id}: its state in Redis did not take the configuration ({verdict}): something "
+                                   "else published a newer one at this moment; apply again")  # fmt: skip
+    click.echo(f"queue {queue.id}: {verdict}" + (" by the state that it had before" if verdict == "taken" else ""))
+
+
+def _put_in_force(text: str, store: KvFolder, environ: dict[str, str]) -> tuple[Config, Config, list[str]]:
+    """The configuration before and after, and the ids of the queues that changed."""
+
+    def in_state(queue_id: str) -> int:
+        snapshot = send(take_snapshot(queue_id, secrets.token_hex(16)), environ).snapshot
+        return snapshot.config_version if snapshot else 0
+
+    before = _in_force(store)
+    numbered, changed = _numbered(text, before, in_state)
+    after = load_config(numbered)
+    for queue in after.queues:
+        if before.queue(queue.id) is None:
+            _start(queue, environ)
+    store.put(CONFIG_KEY, numbered)
+    return before, after, changed
 
 
 @config.command()
@@ -100,16 +211,14 @@ def apply(file: Path) -> None:
     text, _ = _read(file)
     try:
         settings = load(os.environ)
-        store = KvFolder(Path(settings["STANCHION_KV_DIR"]))
-        current = store.get(CONFIG_KEY)
-        before = load_config(current) if current is not None else None
-        numbered, changed = _numbered(text, before)
-        new_ids = [queue_id for queue_id in changed if before is None or before.queue(queue_id) is None]
         environ = environment(settings, os.environ, local_secrets())
-        for queue in load_config(numbered).queues:
-            if queue.id in new_ids:
-                click.echo(f"queue {queue.id}: {start_queue(queue, environ, new=True)}")
-        store.put(CONFIG_KEY, numbered)
-    except (SettingError, KvError, ConfigError) as error:
+        before, after, changed = _put_in_force(text, KvFolder(Path(settings["STANCHION_KV_DIR"])), environ)
+    except (SettingError, KvError, ConfigError, StoreBusy, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"in force: {', '.join(changed)} changed" if changed else "nothing changed")
+    removed = _removed(before, after)
+    for sentence in removed:
+        click.echo(sentence)
+    if changed:
+        click.echo(f"in force: {', '.join(changed)} changed")
+    elif not removed:
+        click.echo("nothing changed")

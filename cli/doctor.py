@@ -6,6 +6,7 @@ whether another spelling of the address slips past the gate.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import click
 import httpx
 
 TIMEOUT_S = 10.0
+_BEFORE_LETTER = re.compile(r"^(?:%[0-9A-Fa-f]{2}|[^A-Za-z0-9%])*")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Finding:
 
 def _get(client: httpx.Client, url: str, target: str | None = None, method: str = "GET") -> httpx.Response:
     extensions = {} if target is None else {"target": target.encode("latin-1")}
+    client.cookies.clear()  # each request is a stranger's, whatever the last answer set
     request = client.build_request(method, url, headers={"Accept": "text/html"}, extensions=extensions)
     return client.send(request)
 
@@ -49,8 +52,8 @@ def _is_uncacheable(response: httpx.Response) -> bool:
 
 def spellings(path: str) -> Iterator[tuple[str, str]]:
     """Other ways to write `path` that an origin may read as the same: what differs, and the raw target."""
-    first = next((at for at, char in enumerate(path) if char.isalnum()), None)
-    if first is not None:
+    first = len(path) - len(_BEFORE_LETTER.sub("", path, count=1))
+    if first < len(path):
         yield "an escaped letter", f"{path[:first]}%{ord(path[first]):02x}{path[first + 1:]}"
     yield "a doubled slash", "/" + path
     yield "a detour", "/x/.." + path
@@ -69,7 +72,7 @@ def examine(url: str, client: httpx.Client) -> Iterator[Finding]:
         aged = [name for name, value in marks.items() if "hit" in value or value.isdigit()]
         yield Finding(not aged, "the answer does not come out of a cache" + (f" (it has {', '.join(aged)})" if aged else ""))
         yield Finding("refresh" not in one.headers, "there is no Refresh header, which would wipe what was typed")
-        for what, target in spellings(urlsplit(url).path or "/"):
+        for what, target in spellings(httpx.URL(url).raw_path.partition(b"?")[0].decode("ascii")):
             other = _get(client, url, target)
             yield Finding(is_ours(other) or other.status_code == 400, f"{what} does not slip past: {target}")
         head = _get(client, url, method="HEAD")
@@ -80,12 +83,22 @@ def examine(url: str, client: httpx.Client) -> Iterator[Finding]:
     yield Finding(unknown.status_code == 404, f"an unknown reserved path is a 404: {unknown.status_code}")
 
 
+def _check_address(url: str) -> None:
+    try:
+        parts, _ = urlsplit(url), httpx.URL(url)
+        if parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0):
+            return
+        why = "give one that starts with http:// or https:// and names a host"
+    except (ValueError, httpx.InvalidURL) as error:
+        why = f"{error}; give one like https://www.example.org/sale/"
+    raise click.UsageError(f"{url} is no address: {why}")
+
+
 @click.command()
 @click.argument("url")
 def doctor(url: str) -> None:
     """Check the deployment at URL (an address that a queue guards) from outside. Exit code 1 when something is wrong."""
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise click.UsageError(f"{url} is no address: give one that starts with http:// or https://")
+    _check_address(url)
     wrong = 0
     try:
         with httpx.Client(timeout=TIMEOUT_S, follow_redirects=False) as client:

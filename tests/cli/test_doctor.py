@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
+from cli.doctor import spellings
 from cli.main import main
 from tests.host.edge.wire import Message, Stream, ok, raw_server
 
@@ -40,6 +42,47 @@ def test_a_cached_answer_and_a_bypass_are_found() -> None:
     assert "BAD the answer does not come out of a cache (it has age)" in output
     assert "BAD an escaped letter does not slip past: /%73ale/" in output
     assert "BAD a doubled slash does not slip past: //sale/" in output
+
+
+def test_every_request_is_a_strangers() -> None:
+    with raw_server(gate("same", guarded=("/sale/", "/%73ale/", "//sale/", "/x/../sale/", "/./sale/"))) as server:  # type: ignore[arg-type]
+        doctor(f"{server.url}/sale/")
+    assert len(server.requests) == 9
+    assert [message.get("cookie") for message in server.requests] == [None] * 9
+
+
+def test_a_gate_that_knows_its_cookie_is_not_blamed() -> None:
+    given = iter(range(100))
+
+    def handler(message: Message, stream: Stream) -> None:
+        target = message.target.decode()
+        if message.get("cookie"):
+            stream.sock.sendall(ok(b"the shop"))  # whoever comes back gets in, and is told nothing more
+        elif target.startswith("/.stanchion/"):
+            stream.sock.sendall(ok(b"{}", status="200 OK" if target.endswith("health") else "404 Not Found"))
+        elif message.start.startswith(b"HEAD"):
+            stream.sock.sendall(b"HTTP/1.1 503 Held\r\nContent-Length: 0\r\n\r\n")
+        else:
+            stream.sock.sendall(ok(b"wait", *HELD, f"Set-Cookie: stanchion-sale.c={next(given)}; Path=/", status="503 Held"))
+
+    with raw_server(handler) as server:
+        code, output = doctor(f"{server.url}/sale/")
+    assert (code, output.count("BAD")) == (0, 0), output
+
+
+@pytest.mark.parametrize("url", ["http://[::1/", "http://", "http:///sale/", "http://a:99999/", "ftp://a/", "//a"])
+def test_what_is_no_address_is_told(url: str) -> None:
+    code, output = doctor(url)
+    assert code == 2, output
+    assert f"{url} is no address" in output
+
+
+def test_other_spellings_of_a_path_beyond_ascii() -> None:
+    targets = [target for _, target in spellings("/%c3%a9t%c3%a9/")]
+    assert targets == ["/%c3%a9%74%c3%a9/", "//%c3%a9t%c3%a9/", "/x/../%c3%a9t%c3%a9/", "/./%c3%a9t%c3%a9/"]
+    with raw_server(gate("x", guarded=("/%C3%A9t%C3%A9/",))) as server:  # type: ignore[arg-type]
+        _, output = doctor(f"{server.url}/\u00e9t\u00e9/")
+    assert "BAD a doubled slash does not slip past: //%C3%A9t%C3%A9/" in output
 
 
 def test_an_address_that_nothing_guards_is_told() -> None:
