@@ -39,13 +39,12 @@ def local_secrets(folder: Path = STATE_DIR) -> LocalSecrets:
 
 def environment(settings: Settings, given: Mapping[str, str], made: LocalSecrets) -> dict[str, str]:
     """The environment of every part: what the user gave, and the local answer to what is open."""
-    host = "127.0.0.1" if settings["STANCHION_BIND"] in ("0.0.0.0", "::") else settings["STANCHION_BIND"]
     open_answers = {
         "STANCHION_LOCAL": "1",
         "STANCHION_SIGNING_KEYS": made.signing_keys,
-        "UPSTASH_REDIS_REST_URL": f"http://{host}:{settings['STANCHION_REDIS_PORT']}",
+        "UPSTASH_REDIS_REST_URL": settings.redis_rest_url,
         "UPSTASH_REDIS_REST_TOKEN": made.rest_token,
-        "STANCHION_ORIGIN_URL": f"http://{host}:{settings['STANCHION_ORIGIN_PORT']}",
+        "STANCHION_ORIGIN_URL": settings.origin_url,
     }
     environ = dict(given)
     for name, value in open_answers.items():

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
@@ -17,6 +17,17 @@ import httpx
 READY_WITHIN_S = 120.0
 STOP_WITHIN_S = 8.0
 PROBE_TIMEOUT_S = 2.0
+
+
+#: What ends a run beside Ctrl-C; SIGHUP comes when its terminal is closed.
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def handle(handler: Callable[[int, FrameType | None], None], *numbers: signal.Signals) -> None:
+    """Sets a handler for signals, apart from those that whoever started us wants ignored, as nohup does."""
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 class PartFailed(Exception):
@@ -33,11 +44,15 @@ class Part:
     port: int
     health: str
 
+    @property
+    def url(self) -> str:
+        """Where it answers, without a path."""
+        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
     def is_ready(self) -> bool:
         """Whether it answers, whatever it says. A port alone proves little: it is open before anybody is behind it."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
         try:
-            httpx.get(f"http://{host}:{self.port}{self.health}", timeout=PROBE_TIMEOUT_S)
+            httpx.get(self.url + self.health, timeout=PROBE_TIMEOUT_S)
         except httpx.HTTPError:
             return False
         return True
@@ -66,7 +81,9 @@ class Processes:
     def start(self, part: Part, arguments: Sequence[str] = ()) -> None:
         """Starts a part. `wait_ready` says when it answers."""
         # A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
-        process = subprocess.Popen([sys.executable, "-m", part.module, *arguments], env=self._environ, start_new_session=True)
+        # The pipe is never written to: its end tells the part that this process is gone, however it went.
+        command = [sys.executable, "-m", "cli.part", part.module, *arguments]
+        process = subprocess.Popen(command, env=self._environ, stdin=subprocess.PIPE, start_new_session=True)
         self._running.append((part, process))
 
     def wait_ready(self) -> None:
@@ -82,8 +99,7 @@ class Processes:
 
     def watch(self) -> None:
         """Returns when a signal asks to stop. Raises PartFailed when a part ends by itself."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask_to_stop)
+        handle(self._ask_to_stop, signal.SIGINT, *ENDING_SIGNALS)
         while not self._stopping:
             for part, process in self._running:
                 if process.poll() is not None:
@@ -95,6 +111,8 @@ class Processes:
 
     def stop(self) -> None:
         """Ends all parts, the last one started first; one that does not listen to reason is killed."""
+        # A terminal that closes may send its signal twice; the second must not cut this short.
+        handle(self._ask_to_stop, signal.SIGINT, *ENDING_SIGNALS)
         for _, process in reversed(self._running):
             if process.poll() is None:
                 process.terminate()
@@ -105,4 +123,6 @@ class Processes:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if process.stdin is not None:
+                process.stdin.close()
         self._running.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,11 +12,11 @@ from types import FrameType
 import click
 
 from cli.local import Started, environment, local_secrets
-from cli.processes import Part, PartFailed, Processes, is_free
+from cli.processes import ENDING_SIGNALS, Part, PartFailed, Processes, handle, is_free
 from cli.redis_rest import start_queue
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.errors import ConfigError
-from host.component.build import BuildError, build_gatekeeper
+from host.component.build import BuildError, build_gatekeeper, gatekeeper_is_built
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, Settings, load
 
@@ -31,7 +30,7 @@ def run(workers: int | None) -> None:
 
     Settings come from the environment: docs/settings.md lists them.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    handle(_interrupt, *ENDING_SIGNALS)
     try:
         settings = load(os.environ)
     except SettingError as error:
@@ -82,6 +81,11 @@ def _parts(settings: Settings) -> list[Part]:
 
 
 def _check_ports(parts: list[Part], settings: Settings) -> None:
+    users: dict[int, str] = {}
+    for part in parts:
+        if (other := users.setdefault(part.port, part.name)) != part.name:
+            names = f"STANCHION_{other.upper()}_PORT or STANCHION_{part.name.upper()}_PORT"
+            raise click.ClickException(f"{other} and {part.name} cannot both listen on port {part.port}: change {names}")
     for part in parts:
         if not is_free(settings["STANCHION_BIND"], part.port):
             name = f"STANCHION_{part.name.upper()}_PORT"
@@ -101,9 +105,11 @@ def _configuration(folder: Path) -> tuple[Config, bool]:
 
 
 def _component(settings: Settings) -> Path:
-    click.echo("building the component (about 10 s the first time)")
+    cache_dir = Path(settings["STANCHION_CACHE_DIR"])
+    if not gatekeeper_is_built(cache_dir):
+        click.echo("building the component (about 10 s the first time)")
     try:
-        return build_gatekeeper(Path(settings["STANCHION_CACHE_DIR"]))
+        return build_gatekeeper(cache_dir)
     except BuildError as error:
         raise click.ClickException(str(error)) from error
 
@@ -122,7 +128,7 @@ def _start_queues(config: Config, settings: Settings, environ: Mapping[str, str]
 
 
 def _print_addresses(parts: list[Part], settings: Settings, config: Config) -> None:
-    ports = {part.name: f"http://{'localhost' if part.host == '127.0.0.1' else part.host}:{part.port}" for part in parts}
+    ports = {part.name: part.url.replace("//127.0.0.1:", "//localhost:") for part in parts}
     click.echo(f"\n  edge    {ports['edge']}   the site behind the gate")
     click.echo(f"  admin   {ports['admin']}   queues, limits, pause")
     click.echo(f"  origin  {ports.get('origin', settings['STANCHION_ORIGIN_URL'])}")

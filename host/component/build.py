@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Pa
     """The component of module `app`, built or out of `out_dir`.
 
     Each of `source_paths` is a package folder or a module file, importable in the guest under its own name.
-    Raises BuildError when a source is missing or the compiler fails.
+    Raises BuildError when a source is missing, the compiler fails or `out_dir` cannot be written.
     """
     for path in source_paths:
         if not path.exists():
@@ -52,14 +52,34 @@ def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Pa
     out_dir = out_dir.resolve()
     target = out_dir / f"{app}-{_fingerprint(app, source_paths)}.wasm"
     if target.exists():
-        os.utime(target)
+        touch(target)
         return target
-    out_dir.mkdir(parents=True, exist_ok=True)
-    with _locked(out_dir / f"{app}.lock"):
-        if not target.exists():
-            _build(app, source_paths, target)
-            _prune(out_dir, app)
+    try:
+        out_dir.mkdir(parents=True, exist_ok=True)
+        with _locked(out_dir / f"{app}.lock"):
+            if not target.exists():
+                _build(app, source_paths, target)
+                _prune(out_dir, app)
+    except OSError as error:
+        raise BuildError(cannot_write(out_dir, error)) from error
     return target
+
+
+def cannot_write(folder: Path, error: OSError) -> str:
+    """The one line about a cache folder that takes no file."""
+    return f"cannot write to the cache folder {folder}: {error.strerror or error}; set STANCHION_CACHE_DIR"
+
+
+def touch(path: Path) -> None:
+    """Notes a use, for the pruning. In a cache that is read-only nothing is pruned."""
+    with suppress(OSError):
+        os.utime(path)
+
+
+def gatekeeper_is_built(cache_dir: Path) -> bool:
+    """Whether `build_gatekeeper` finds its work done, and takes a moment only."""
+    name = f"{GATEKEEPER_APP}-{_fingerprint(GATEKEEPER_APP, GATEKEEPER_SOURCES)}.wasm"
+    return (cache_dir / "component" / name).exists()
 
 
 def build_gatekeeper(cache_dir: Path) -> Path:

@@ -18,7 +18,7 @@ from host.edge.log import JsonLog
 from host.edge.messages import Headers, MessageError, Respond
 from host.edge.origin import OriginFailed
 from host.edge.proxy import Proxy, VisitorGone
-from host.edge.reading import needs_upgrade, read_request
+from host.edge.reading import read_request
 from host.edge.target import Refused
 from host.edge.visitor import Trust
 
@@ -111,11 +111,11 @@ class EdgeApp:
             record.why = failed.reason
             self.counts.origin_failed += 1
             self._log.limited("origin.failed", {"id": record.id, "reason": failed.reason})
-            status = await self._refuse(exchange, built_in(failed.status, failed.sentence))
+            status = await self._refuse(exchange, failed.answer, failed.appended)
         except Refused as refused:
             record.why = refused.sentence
             self.counts.refused += 1
-            status = await self._refuse(exchange, built_in(refused.status, refused.sentence))
+            status = await self._refuse(exchange, refused.answer, refused.appended)
         except GateFailed as error:
             record.why = str(error)
             self.counts.gate_failed += 1
@@ -143,17 +143,15 @@ class EdgeApp:
             await _send(exchange, step.status, step.headers, step.body)
             return step.status
         record.verb, record.queue = "forward", step.queue
-        if needs_upgrade(exchange):
-            raise Refused(501, builtin.NO_UPGRADE)
         status = await self._proxy.forward(exchange, reading, step)
         self.counts.forwarded += 1
         return status
 
-    async def _refuse(self, exchange: Exchange, answer: BuiltIn) -> int:
+    async def _refuse(self, exchange: Exchange, answer: BuiltIn, appended: Headers = ()) -> int:
         if exchange.response_started:
             exchange.abort()
         else:
-            await _send(exchange, answer.status, answer.headers, answer.body)
+            await _send(exchange, answer.status, (*answer.headers, *appended), answer.body)
         return answer.status
 
 

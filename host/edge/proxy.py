@@ -16,7 +16,7 @@ from host.edge.messages import Facts, Forward
 from host.edge.origin import Answer, Body, Origin, OriginFailed
 from host.edge.origin_answer import BrokenAnswer, visitor_headers
 from host.edge.origin_request import Incoming, origin_headers
-from host.edge.reading import Reading
+from host.edge.reading import Reading, needs_upgrade
 from host.edge.store import Log
 from host.edge.target import Refused
 
@@ -39,6 +39,18 @@ class Proxy:
 
     async def forward(self, exchange: Exchange, reading: Reading, step: Forward) -> int:
         """Answers the visitor and returns the status. Raises Refused, or VisitorGone."""
+        try:
+            return await self._forward(exchange, reading, step)
+        except Refused as refused:
+            # The gate has spent a token and a slot on a newcomer: the pass goes along with our own answer.
+            if not exchange.response_started:
+                told = refused.answer
+                refused.appended = self._decider.conclude(reading.facts, step, told.status, told.headers)
+            raise
+
+    async def _forward(self, exchange: Exchange, reading: Reading, step: Forward) -> int:
+        if needs_upgrade(exchange):
+            raise Refused(501, builtin.NO_UPGRADE)
         facts, incoming = reading.facts, reading.incoming
         host = incoming.host_for_origin if self._visitor_host else b""
         headers = origin_headers(

@@ -19,12 +19,21 @@ _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::[0-9
 
 
 class Refused(Exception):
-    """The request cannot be served. Carries the status and the sentence of the answer."""
+    """The request cannot be served. Carries the status and the sentence of the answer.
+
+    `appended` is what the gate adds to the answer's headers: a visitor who was just let in keeps the pass.
+    """
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+        self.appended: Headers = ()
+
+    @property
+    def answer(self) -> builtin.BuiltIn:
+        """The edge's own answer, without what is appended."""
+        return builtin.built_in(self.status, self.sentence)
 
 
 @dataclass(frozen=True, slots=True)

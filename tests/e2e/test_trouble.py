@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from cli.processes import is_free
 from tests.e2e.stack import PATIENCE_S, Stack, enter, queue, running, status, until
 from tests.host.rest.servers import RedisServer, free_port
 from tests.needs import needs
@@ -105,10 +107,74 @@ def test_the_origin_down_is_said_in_words(tmp_path: Path) -> None:
         assert "Traceback" not in answer.text
 
 
+def test_an_origin_down_costs_a_newcomer_one_slot_and_not_one_for_every_try(tmp_path: Path) -> None:
+    origin = f"http://127.0.0.1:{free_port()}"
+    with running(tmp_path, [queue("one", max_active=1)], STANCHION_ORIGIN_URL=origin) as stack:
+        visitor = stack.visitor()
+        deadline = time.monotonic() + PATIENCE_S
+        while (answer := visitor.get("/one/")).status_code != 502:
+            assert time.monotonic() < deadline, f"never let in: {answer.status_code} {answer.text[:300]}"
+            time.sleep(0.2)
+        assert "set-cookie" in answer.headers
+        assert "no-store" in answer.headers["cache-control"]
+        assert [visitor.get("/one/").status_code for _ in range(3)] == [502] * 3, "still inside"
+        assert stack.visitor().get("/one/").status_code == 503, "the only slot is the visitor's"
+
+
+def wait_free(stack: Stack) -> None:
+    """Returns once every port of the run can be listened on again."""
+    ports = [int(stack.environ[f"STANCHION_{name}_PORT"]) for name in ("EDGE", "ADMIN", "REDIS", "ORIGIN")]
+    deadline = time.monotonic() + PATIENCE_S
+    while taken := [port for port in ports if not is_free("127.0.0.1", port)]:
+        assert time.monotonic() < deadline, f"still taken: {taken}\n{stack.log()}"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_killed_run_leaves_no_part_behind(tmp_path: Path, workers: str) -> None:
+    with running(tmp_path, [], STANCHION_ORIGIN_URL="", STANCHION_WORKERS=workers) as stack:
+        stack.process.kill()
+        stack.process.wait(PATIENCE_S)
+        wait_free(stack)
+
+
+def test_a_closed_terminal_stops_the_run_as_ctrl_c_does(tmp_path: Path) -> None:
+    with running(tmp_path, [], STANCHION_ORIGIN_URL="") as stack:
+        stack.process.send_signal(signal.SIGHUP)
+        assert stack.process.wait(PATIENCE_S) == 0, stack.log()
+        wait_free(stack)
+
+
+def test_a_run_on_the_loopback_of_ip_version_6(tmp_path: Path) -> None:
+    with running(tmp_path, [], STANCHION_ORIGIN_URL="", STANCHION_BIND="::1") as stack:
+        edge = f"http://[::1]:{stack.environ['STANCHION_EDGE_PORT']}"
+        assert edge in stack.log()
+        assert httpx.get(f"{edge}/").status_code == 200
+
+
+def test_what_cannot_start_says_why_in_one_line(tmp_path: Path) -> None:
+    with running(tmp_path, QUEUES) as stack:
+        pass
+    cache = tmp_path / "cache"
+    cache.write_text("")
+    stack.environ["STANCHION_CACHE_DIR"] = str(cache)
+    unwritable = stack.command("run")
+    assert unwritable.returncode == 1
+    assert unwritable.stderr.startswith(f"Error: cannot write to the cache folder {cache}")
+    assert len(unwritable.stderr.splitlines()) == 1
+    stack.environ["STANCHION_ADMIN_PORT"] = stack.environ["STANCHION_EDGE_PORT"]
+    doubled = stack.command("run")
+    assert doubled.returncode == 1
+    assert "STANCHION_EDGE_PORT or STANCHION_ADMIN_PORT" in doubled.stderr
+    assert len(doubled.stderr.splitlines()) == 1
+    assert "building" not in doubled.stdout
+
+
 def test_a_start_from_nothing_and_a_second_start(tmp_path: Path) -> None:
     """The embedded Redis, the seed of the store, and a clean stop, twice."""
-    for _ in range(2):
+    for start in range(2):
         with running(tmp_path, []) as stack:
+            assert start == 0 or "building the component" not in stack.log(), "it is built already"
             assert stack.visitor().get("/drop/").status_code == 503
             assert stack.visitor(**{"X-Country": "JP"}).get("/concert/").status_code == 200
         assert stack.process.returncode == 0, stack.log()

@@ -60,6 +60,19 @@ def test_a_component_that_is_none_is_named(tmp_path: Path, workers: str) -> None
         assert "component" in ended.stderr
 
 
+@pytest.mark.parametrize("component", [None, ""], ids=["given", "to be built"])
+def test_a_cache_that_cannot_be_written_is_named_in_one_line(tmp_path: Path, component: str | None) -> None:
+    # A file in the place of the folder: not even root can write below it.
+    cache = tmp_path / "cache"
+    cache.write_text("")
+    given = {} if component is None else {"STANCHION_COMPONENT": component}
+    ended = run_edge({"STANCHION_CACHE_DIR": str(cache)} | given)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert str(cache) in ended.stderr
+    assert "STANCHION_CACHE_DIR" in ended.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_signal_ends_it_soon_though_streams_are_open(number: signal.Signals, workers: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 
 import pytest
 
 from tests.host.edge.conftest import Site
-from tests.host.edge.support import script, start_edge
+from tests.host.edge.support import concluding, script, start_edge
 from tests.host.edge.wire import Message, Stream, get, ok, read_head
 
 
@@ -31,6 +32,52 @@ def test_an_origin_that_is_down() -> None:
         assert edge.wait_for_line("request")["status"] == 502
         # The gate still answers by itself.
         assert get(edge.port, "/", script("echo")).status == 200
+
+
+ADMITTED = script("forward\nqueue: q\nconclude: my context\n")
+PASS = concluding("answer\nh.Set-Cookie: pass=1\nh.x-told: {answer}\n\n")
+
+
+def test_whoever_was_let_in_keeps_the_pass_though_the_origin_is_down() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with start_edge({"STANCHION_ORIGIN_URL": f"http://127.0.0.1:{port}"}) as edge:
+        answer = get(edge.port, "/", ADMITTED, PASS)
+        assert_sentence(answer, 502)
+        assert answer.all("set-cookie") == ["pass=1"]
+        assert answer.get("x-told") == "502|h.cache-control: no-store"
+        # A gate that breaks costs the additions and not the sentence.
+        assert_sentence(get(edge.port, "/", ADMITTED, concluding("trap")), 502)
+        # Nothing to conclude, nothing added.
+        assert get(edge.port, "/", script("forward\n"), PASS).all("set-cookie") == []
+
+
+def test_whoever_was_let_in_keeps_the_pass_though_the_origin_is_late() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, contextlib.ExitStack() as waiting:
+        address = listener.getsockname()
+        # A full queue of connections nobody accepts: the next one gets no reply at all.
+        for _ in range(4):
+            stuck = waiting.enter_context(socket.socket())
+            stuck.setblocking(False)
+            stuck.connect_ex(address)
+        with start_edge({"STANCHION_ORIGIN_URL": f"http://127.0.0.1:{address[1]}"}) as edge:
+            answer = get(edge.port, "/", ADMITTED, PASS)
+            assert_sentence(answer, 504)
+            assert answer.all("set-cookie") == ["pass=1"]
+
+
+def test_whoever_was_let_in_keeps_the_pass_though_the_answer_is_broken(site: Site) -> None:
+    site.origin_does(ok(b"page", "X-Bad: a\x01b"))
+    answer = site.get("/", ADMITTED, PASS)
+    assert_sentence(answer, 502)
+    assert answer.all("set-cookie") == ["pass=1"]
+
+
+def test_whoever_was_let_in_keeps_the_pass_though_an_upgrade_is_refused(site: Site) -> None:
+    answer = site.get("/", "Connection: Upgrade", "Upgrade: websocket", ADMITTED, PASS)
+    assert answer.status == 501
+    assert answer.all("set-cookie") == ["pass=1"]
+    assert site.origin.requests == []
 
 
 def test_an_origin_whose_name_is_unknown() -> None:
