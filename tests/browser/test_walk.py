@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.shop import WAIT_MS, ahead, becomes, has_state, heading, in_line, leave, moves_up, reset, see, visitor
@@ -89,6 +91,9 @@ def test_gives_up_the_place(stack: Stack, browser: Browser) -> None:
         becomes(stack, "drop", waiting=1)
         assert [cookie["name"] for cookie in person.cookies() if "stanchion" in cookie["name"]] == []
         moves_up(behind, "drop", 0)
+        page.get_by_role("link", name="Join again").click()
+        ahead(page, 1)
+        see(page, "Your number in line: 3")
 
 
 def test_a_tab_that_stays_open_joins_at_the_end(stack: Stack, browser: Browser) -> None:
@@ -110,7 +115,8 @@ def test_a_tab_that_stays_open_joins_at_the_end(stack: Stack, browser: Browser) 
         heading(second, "You are no longer in line")
         see(first, "Your number in line: 4")
         ahead(first, 1)
-        expect(first.locator("#bar")).to_have_attribute("aria-valuenow", "0")
+        # Begun anew; how far it is depends on whether the new place was seen before or after the old one was gone.
+        expect(first.locator("#bar")).to_have_attribute("aria-valuenow", re.compile("^(0|50)$"))
 
 
 def test_a_pause_and_its_end_need_no_reload(stack: Stack, browser: Browser) -> None:
