@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -175,10 +176,16 @@ class Line:
             commands.admit(SCOPE, count, request_id or self._request_id(), self._random(), now_ms=self.now_ms)
         )
 
-    def set_limits(self, request_id: str = "", **values: int | Literal["="] | None) -> Answer:
+    def set_limits(
+        self,
+        request_id: str = "",
+        values: Mapping[str, int | Literal["="] | None] | None = None,
+        **more: int | Literal["="] | None,
+    ) -> Answer:
         """An operator's live values."""
+        named = {**(values or {}), **more}
         return self.store.script(
-            commands.set_limits(SCOPE, values, self._random(), request_id=request_id, now_ms=self.now_ms)
+            commands.set_limits(SCOPE, named, self._random(), request_id=request_id, now_ms=self.now_ms)
         )
 
     def _random(self) -> str:
