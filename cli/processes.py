@@ -24,9 +24,12 @@ ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") i
 
 
 def handle(handler: Callable[[int, FrameType | None], None], *numbers: signal.Signals) -> None:
-    """Sets a handler for signals, apart from those that whoever started us wants ignored, as nohup does."""
+    """Sets a handler for signals, apart from a SIGHUP that whoever started us wants ignored, as nohup does.
+
+    SIGINT is handled even so: a shell that starts us in the background ignores it for us, and a stop is a stop.
+    """
     for number in numbers:
-        if signal.getsignal(number) is not signal.SIG_IGN:
+        if number is signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
 

@@ -198,3 +198,14 @@ def test_the_last_good_configuration_stays_and_a_bad_one_does_not_start(tmp_path
     refused = stack.command("run")
     assert refused.returncode == 1
     assert "queues[0].id" in refused.stderr
+
+
+def test_an_interrupt_stops_a_run_in_the_background_too(tmp_path: Path) -> None:
+    """A shell that starts a command in the background lets it ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with running(tmp_path, QUEUES) as stack:
+            assert stack.visitor().get("/hold/").status_code == 503
+        assert stack.process.returncode == 0, stack.log()
+    finally:
+        signal.signal(signal.SIGINT, before)
