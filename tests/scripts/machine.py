@@ -40,15 +40,18 @@ class QueueMachine(RuleBasedStateMachine):
         self.backup = self.world.dump()
 
     @rule(
-        count=st.integers(1, 20),
+        count=st.integers(1, 15),
         kind=st.sampled_from(("join", "come in", "come in", "crowd", "direct")),
         is_doubled=_chance,
     )
     def people_arrive(self, count: int, kind: str, is_doubled: bool) -> None:
-        for _ in range({"crowd": 150, "direct": 3}.get(kind, count)):
-            if kind == "direct":
+        if kind == "crowd":
+            self.world.crowd(10 * count)
+        elif kind == "direct":
+            for _ in range(3):
                 self.world.join_direct()
-            else:
+        else:
+            for _ in range(count):
                 self.world.join(self.world.newcomer(), wants_in=kind == "come in", is_doubled=is_doubled)
 
     @rule(
@@ -64,6 +67,8 @@ class QueueMachine(RuleBasedStateMachine):
         chosen = world.inside if is_inside or kind == "goes on" else self._nearest()
         if not chosen:
             return
+        if kind == "leaves" and not is_inside:
+            chosen = [one for one in chosen if one.place and one.place.position in world.was.called] or chosen
         person = chosen[index % len(chosen)]
         if kind == "goes on":
             world.renew(person, is_doubled=is_doubled)
@@ -127,7 +132,7 @@ class QueueMachine(RuleBasedStateMachine):
         else:
             self.world.control(kind)
 
-    @rule(seconds=st.sampled_from((0.001, 0.1, 0.3, 1, 2, 5, 10, 20)), then=st.sampled_from(("", "", "quiet", "jump")),
+    @rule(seconds=st.sampled_from((0.001, 0.1, 0.3, 1, 2, 5, 10, 20)), then=st.sampled_from(("", "quiet", "jump", "jump")),
           jump=st.sampled_from((-20, -3, -0.2, 75, 200, 4_000, 90_000)))  # fmt: skip
     def time_passes(self, seconds: float, then: str, jump: float) -> None:
         self.world.line.wait(seconds)
@@ -136,12 +141,12 @@ class QueueMachine(RuleBasedStateMachine):
         elif then == "jump":
             self.world.jump(jump)
 
-    @rule(kind=st.sampled_from(("backup", "set back", "replica", "replica", "loss", "loss", "reset")),
-          count=st.integers(1, 8), wants_in=_chance)  # fmt: skip
-    def trouble(self, kind: str, count: int, wants_in: bool) -> None:
-        if kind == "backup":
-            self.world.heartbeat()
-            self.backup = self.world.dump()
+    @rule(kind=st.sampled_from(("backup", "set back", "replica", "loss", "reset", "calm", "calm")),
+          count=st.integers(1, 8), wants_in=_chance, order=st.randoms(use_true_random=False))  # fmt: skip
+    def trouble(self, kind: str, count: int, wants_in: bool, order: random.Random) -> None:
+        if kind in ("backup", "calm"):
+            self.world.live(70 if kind == "calm" else 5)
+            self.backup = self.world.dump() if kind == "backup" else self.backup
             return
         if kind == "set back":
             self.world.set_back(*self.backup)
@@ -151,7 +156,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.world.lose()
         else:
             self.world.reset()
-        self._some_try_to_come_in(count)
+        self._some_try_to_come_in(count, order)
 
     def _a_lagging_replica_takes_over(self, count: int, wants_in: bool) -> None:
         """Some join, which is forgotten, and others join."""
@@ -163,14 +168,18 @@ class QueueMachine(RuleBasedStateMachine):
         for _ in range(8 - count):
             self.world.join(self.world.newcomer(), wants_in=wants_in)
 
-    def _some_try_to_come_in(self, count: int) -> None:
-        """Right after trouble and half a minute later: newcomers, and half of those who were inside."""
-        for _ in range(2):
+    def _some_try_to_come_in(self, count: int, order: random.Random) -> None:
+        """Right after trouble and half a minute later: newcomers, who were in line, and at last half of those inside."""
+        for number in range(2):
             self.people_arrive(count, "come in", False)
-            for person in self.world.inside[::2]:
-                self.world.renew(person)
-            self._those_near_the_head_ask()
-            self.world.live(30)
+            people = self._nearest()[:NEAR]
+            order.shuffle(people)
+            for person in people:
+                self.world.touch(person, wants_in=True)
+            if number:
+                for person in self.world.inside[::2]:
+                    self.world.renew(person)
+            self.world.live(35)
 
     def teardown(self) -> None:
         if hasattr(self, "world"):

@@ -229,19 +229,23 @@ class Ledger:
             self._rate(now)
 
     def _rate(self, now: Seen) -> None:
-        start = now.clock_ms - MINUTE_MS
-        in_force = [*self.limits, (now.clock_ms, now.limits)]
+        """Any stretch of up to a minute holds no more claims than it earned, and the largest burst in force in it."""
+        self.claims = [at for at in self.claims if at > now.clock_ms - MINUTE_MS]
+        for number, start_ms in enumerate(self.claims):
+            count, most = len(self.claims) - number, self._most(start_ms, now)
+            assert count * MINUTE_MS <= most, (
+                f"{count} claims in {now.clock_ms - start_ms} ms that allow {most / MINUTE_MS:.2f}"
+            )
+
+    def _most(self, start_ms: int, now: Seen) -> int:
+        """Admissions times MINUTE_MS that may fall between `start_ms` and now."""
         earned, burst = 0, 0
-        for (from_ms, limits), (until_ms, _) in zip(
-            in_force, [*in_force[1:], (now.clock_ms, now.limits)], strict=True
-        ):
-            if until_ms < start:
-                continue
-            if limits.rate is None:
-                return
-            earned += limits.rate * max(0, until_ms - max(from_ms, start))
-            burst = max(burst, limits.saved_up)
-        self.claims = [at for at in self.claims if at > start]
-        assert len(self.claims) * MINUTE_MS <= earned + burst * MINUTE_MS, (
-            f"{len(self.claims)} claims in a minute that earned {earned / MINUTE_MS:.1f} and a burst of {burst}"
-        )
+        ends = [from_ms for from_ms, _ in self.limits[1:]] + [now.clock_ms]
+        in_force = [*zip(self.limits, ends, strict=True), ((now.clock_ms, now.limits), now.clock_ms)]
+        for (from_ms, limits), until_ms in in_force:
+            if until_ms >= start_ms:
+                if limits.rate is None:
+                    return UNLIMITED
+                earned += limits.rate * max(0, until_ms - max(from_ms, start_ms))
+                burst = max(burst, limits.saved_up)
+        return earned + burst * MINUTE_MS

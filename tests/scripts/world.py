@@ -134,6 +134,17 @@ class World:
 
         self._heard(person, self.ask_twice(what, "join") if is_doubled else self.ask(what), "join")
 
+    def crowd(self, count: int) -> None:
+        """Many newcomers at once, looked at when all are there."""
+        arrived = [
+            (person := self.newcomer(), self.ask(lambda: self.line.join(person.name))) for _ in range(count)
+        ]
+        now = self.check("join")
+        for person, answer in arrived:
+            if answer.verdict in ("waiting", "called"):
+                person.place = self.line.ticket(person.name, answer)
+                self.ledger.placed(person.place.epoch, person.name, person.place.position, now)
+
     def join_direct(self) -> None:
         """A newcomer without a cookie."""
         person = self.newcomer()
