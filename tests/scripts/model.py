@@ -85,6 +85,7 @@ class Ledger:
     limits: list[tuple[int, Limits]] = field(default_factory=list)
     lost_passes: dict[str, int] = field(default_factory=dict)
     came_back: dict[str, int] = field(default_factory=dict)
+    order_known: bool = True
 
     # --- what visitors were told
 
@@ -108,7 +109,8 @@ class Ledger:
 
     def returned(self, visitor: str, old_position: int) -> None:
         """A lost place came back within the grace."""
-        self.came_back.setdefault(visitor, old_position)
+        if self.order_known:
+            self.came_back.setdefault(visitor, old_position)
 
     def old_order_kept(self, epoch: str) -> None:
         """Lost places keep the order of their old positions."""
@@ -131,6 +133,7 @@ class Ledger:
         self.over.clear()
         self.presence.clear()
         self.came_back.clear()
+        self.order_known = True
         if not by_reset:
             self.claims.clear()
             self.limits[:] = [(now.clock_ms, now.limits)]
@@ -152,6 +155,8 @@ class Ledger:
             if epoch == now.epoch and position <= now.length:
                 del self.void[epoch, visitor]
         self.begun(now)
+        # A recovery that it was in the middle of knows who came back to it; we do not.
+        self.order_known = False
         self.presence.update((position, Presence(-HOUR_MS)) for position in range(1, now.horizon + 1))
 
     def accounted(self, visitor: str) -> None:
@@ -169,7 +174,7 @@ class Ledger:
         new = set() if done.takes_over else now.turns - was.turns
         if new:
             assert was.status == "open" or now.status == "open", f"turns {new} while {was.status}"
-        self._order(was, now, new)
+        self._order(was, now, new, done)
         if not done.takes_over:
             self._claimed(was, now)
         if self.limits[-1][1] != now.limits:
@@ -202,12 +207,17 @@ class Ledger:
                     f"{counted} + {sold} sold is above {name} {cap}"
                 )
 
-    def _order(self, was: Seen, now: Seen, new: set[int]) -> None:
+    def _order(self, was: Seen, now: Seen, new: set[int], done: Step) -> None:
         """Between the old and the new cursor everybody is called, over, or absent for long enough."""
         assert now.cursor >= was.cursor
         assert not new or now.cursor >= max(new)
         for position in range(was.cursor + 1, now.cursor + 1):
-            if position in now.turns or position in self.over or (now.epoch, position) not in self.places:
+            if (
+                str(position) in done.ends
+                or position in now.turns
+                or position in self.over
+                or (now.epoch, position) not in self.places
+            ):
                 continue
             presence = self.presence.get(position)
             assert presence is not None, f"{position} was passed over before it was asked for a sign of life"

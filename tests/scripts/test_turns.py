@@ -188,6 +188,14 @@ def test_aws_247_the_browser_closed_at_your_turn_costs_one_lease_and_then_the_ne
     assert gone.position == 1
 
 
+def test_a_turn_lasts_to_the_last_moment_of_its_lease(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=1, claim_within_s=60)
+    ticket = line.place("v1")
+    line.live(59.9, every_s=5)
+    assert line.number("missed") == 0
+    line.claim(ticket)
+
+
 def test_aws_247_the_late_one_comes_back_to_the_head_twice_and_then_no_more(store: Store) -> None:
     line = Line(store, admit_per_minute=None, max_active=1, claim_within_s=60)
     late = line.place("late")

@@ -189,7 +189,7 @@ class World:
         elif answer.verdict == "ended":
             person.place = person.held = None
             self.ledger.gave_up(answer.number(0))
-        elif answer.verdict == "recovering" and person.place is not None and now.status == "recovering":
+        elif answer.verdict == "recovering" and person.place and person.place.epoch not in self.killed:
             self.ledger.returned(person.name, person.place.position)
 
     def renew(self, person: Person, *, is_doubled: bool = False) -> None:
@@ -197,10 +197,11 @@ class World:
         held = person.held
         assert held is not None
         answer = self.ask(lambda: self.line.renew(held))
-        if is_doubled:
-            assert self.ask(lambda: self.line.renew(held)).verdict == answer.verdict
         is_known = str(held.position) in self.was.inside and held.epoch == self.was.epoch
         self.check("renew", takes_over=not is_known)
+        if is_doubled:
+            assert self.ask(lambda: self.line.renew(held)).verdict == answer.verdict
+            self.check("renew", takes_over=not is_known)
         if answer.verdict == "inside":
             assert held.epoch not in self.killed, "a pass that a reset killed is good again"
             person.held = self.line.ticket(person.name, answer)
@@ -213,10 +214,12 @@ class World:
         ticket, was_inside = person.held or person.place, person.held is not None
         assert ticket is not None
         answer = self.ask(lambda: self.line.end(ticket, reason))
+        ends = frozenset({str(ticket.position), f"v{person.name}"})
+        now = self.check("end", ends)
         if is_doubled:
             again = self.ask(lambda: self.line.end(ticket, reason))
             assert again.verdict not in ("freed", "left", "late"), "ended twice"
-        now = self.check("end", ends=frozenset({str(ticket.position), f"v{person.name}"}))
+            now = self.check("end", ends)
         if answer.verdict in ("freed", "left"):
             assert was_inside == (answer.verdict == "freed")
             person.place = person.held = None
