@@ -26,6 +26,9 @@ run: $(STAMP) ## everything on loopback: edge 8080, admin 8081, Redis over REST 
 test: $(STAMP) ## the whole suite; programs that are missing skip their tests and say what to install
 	$(BIN)/python -m pytest
 
+conformance: $(STAMP) ## the contract and the laws against a host: HOST=local (default), and those of docs/hosts.md
+	STANCHION_CONFORMANCE_HOST=$(or $(HOST),local) $(BIN)/python -m pytest tests/conformance
+
 check: $(STAMP) build/bindings ## ruff, the type checker, import rules
 	$(BIN)/ruff check .
 	MYPYPATH=build/bindings $(BIN)/mypy $(SOURCES)
