@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from cli.redis_rest import send, start_queue
 from edge.core.commands import take_snapshot
 from edge.core.config import CONFIG, CONFIG_KEY, CONFIG_MAX_BYTES, Config, check_config, json_schema, load_config
 from edge.core.errors import ConfigError, StoreBusy
-from edge.core.fields import ListOf, Obj
+from edge.core.fields import ListOf, MapOf, Obj
 from edge.core.model import QUEUE_FIELDS, Queue
 from edge.core.sealed import seal
 from host.kv import KvError, KvFolder
@@ -42,7 +42,8 @@ def _kind(parts: Iterable[int | str]) -> Any:
     """The core's checker of the value at this place."""
     kind: Any = CONFIG
     for part in parts:
-        kind = kind.item if isinstance(kind, ListOf) else next(field.kind for field in kind.fields if field.name == part)
+        is_many = isinstance(kind, (ListOf, MapOf))
+        kind = kind.item if is_many else next(field.kind for field in kind.fields if field.name == part)
     return kind
 
 
@@ -75,14 +76,24 @@ def _queue_faults(index: int, entry: Any) -> list[str]:
     return []
 
 
+def _in_groups(value: Any) -> set[object]:
+    """The ids that groups name, as far as these can be read: such a queue means something only with its group."""
+    groups = value.get("groups")
+    entries = [group for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+    lists = [group.get("queues") for group in entries]
+    return {member for members in lists if isinstance(members, list) for member in members if isinstance(member, str)}
+
+
 def _structure(value: Any) -> list[str]:
     """All that the schema finds, in the core's words; and of each queue that it finds good, what does not go together."""
     errors = sorted(Draft202012Validator(json_schema()).iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
     found = [fault for error in errors for fault in _in_words(error)]
     told = {tuple(error.absolute_path)[:2] for error in errors}
     if () not in told and ("queues",) not in told:
+        in_groups = _in_groups(value)
         for index, entry in enumerate(value["queues"]):
-            found += [] if ("queues", index) in told else _queue_faults(index, entry)
+            is_whole = ("queues", index) not in told and entry["id"] not in in_groups
+            found += _queue_faults(index, entry) if is_whole else []
     return list(dict.fromkeys(found))
 
 
@@ -133,25 +144,34 @@ def schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-def _is_same(one: Queue, other: Queue) -> bool:
-    return {**vars(one), "config_version": 0} == {**vars(other), "config_version": 0}
+def _plain(queues: tuple[Queue, ...]) -> list[dict[str, Any]]:
+    return [{**vars(queue), "config_version": 0} for queue in queues]
+
+
+def _scopes(value: Any, config: Config) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Each scope with the entry that numbers it and where that stands: a group, or a queue without one."""
+    for index, (entry, queue) in enumerate(zip(value["queues"], config.queues, strict=True)):
+        if not queue.group:
+            yield queue.id, entry, f"queues[{index}]"
+    for index, entry in enumerate(value.get("groups", ())):
+        yield entry["id"], entry, f"groups[{index}]"
 
 
 def _numbered(text: str, before: Config, in_state: Callable[[str], int]) -> tuple[str, list[str]]:
-    """The configuration with a higher version on each queue that changed, and the ids of those.
+    """The configuration with a higher version on each queue or group that changed, and the ids of those.
 
-    `in_state` gives the version that a queue's state has in Redis, 0 without a state. The state takes only what is newer than
+    `in_state` gives the version that a scope's state has in Redis, 0 without a state. The state takes only what is newer than
     its own, and may be ahead of the folder: of a queue that was removed and comes back, or when the folder was emptied.
     """
-    value, changed = json.loads(text), []
-    for index, (entry, queue) in enumerate(zip(value["queues"], load_config(text).queues, strict=True)):
-        old, state_version = before.queue(queue.id), in_state(queue.id)
-        if old is not None and _is_same(queue, old) and state_version <= old.config_version:
-            entry["config_version"] = old.config_version
+    value, after, changed = json.loads(text), load_config(text), []
+    for scope, entry, path in _scopes(value, after):
+        old, new, state_version = before.scope(scope), after.scope(scope), in_state(scope)
+        if old and _plain(old) == _plain(new) and state_version <= old[0].config_version:
+            entry["config_version"] = old[0].config_version
             continue
-        above = max(state_version, old.config_version if old else 0) + 1
-        entry["config_version"] = _VERSION.check(max(above, queue.config_version), f"queues[{index}].config_version")
-        changed.append(queue.id)
+        above = max(state_version, old[0].config_version if old else 0) + 1
+        entry["config_version"] = _VERSION.check(max(above, new[0].config_version), f"{path}.config_version")
+        changed.append(scope)
     return seal(value), changed
 
 
@@ -167,6 +187,13 @@ def _removed(before: Config, after: Config) -> list[str]:
     return out
 
 
+def _moved(before: Config, after: Config) -> list[str]:
+    """A sentence for each queue that entered or left a group: those who waited there do not come along."""
+    pairs = [(old, after.queue(old.id)) for old in before.queues]
+    return [f"reset: {old.id} is in another line now ({new.scope}, before {old.scope}); who waited or was inside begins anew"
+            for old, new in pairs if new is not None and new.scope != old.scope]  # fmt: skip
+
+
 def _in_force(store: KvFolder) -> Config:
     current = store.get(CONFIG_KEY)
     try:
@@ -177,26 +204,26 @@ def _in_force(store: KvFolder) -> Config:
 
 
 def _start(queue: Queue, environ: dict[str, str]) -> None:
-    verdict = start_queue(queue, environ, new=True)
+    verdict, what = start_queue(queue, environ, new=True), f"group {queue.group}" if queue.group else f"queue {queue.id}"
     if verdict not in ("created", "taken"):
-        raise click.ClickException(f"queue {queue.id}: its state in Redis did not take the configuration ({verdict}): something "
+        raise click.ClickException(f"{what}: its state in Redis did not take the configuration ({verdict}): something "
                                    "else published a newer one at this moment; apply again")  # fmt: skip
-    click.echo(f"queue {queue.id}: {verdict}" + (" by the state that it had before" if verdict == "taken" else ""))
+    click.echo(f"{what}: {verdict}" + (" by the state that it had before" if verdict == "taken" else ""))
 
 
 def _put_in_force(text: str, store: KvFolder, environ: dict[str, str]) -> tuple[Config, Config, list[str]]:
-    """The configuration before and after, and the ids of the queues that changed."""
+    """The configuration before and after, and the ids of the queues and groups that changed."""
 
-    def in_state(queue_id: str) -> int:
-        snapshot = send(take_snapshot(queue_id, secrets.token_hex(16)), environ).snapshot
+    def in_state(scope: str) -> int:
+        snapshot = send(take_snapshot(scope, secrets.token_hex(16)), environ).snapshot
         return snapshot.config_version if snapshot else 0
 
     before = _in_force(store)
     numbered, changed = _numbered(text, before, in_state)
     after = load_config(numbered)
-    for queue in after.queues:
-        if before.queue(queue.id) is None:
-            _start(queue, environ)
+    for scope in dict.fromkeys(queue.scope for queue in after.queues):
+        if not before.scope(scope):
+            _start(after.scope(scope)[0], environ)
     store.put(CONFIG_KEY, numbered)
     return before, after, changed
 
@@ -206,7 +233,7 @@ def _put_in_force(text: str, store: KvFolder, environ: dict[str, str]) -> tuple[
 def apply(file: Path) -> None:
     """Check FILE, put it into the KV folder, and begin the queues that are new.
 
-    Queues that changed get a higher config_version. What is refused changes nothing: the last good one stays in force.
+    Queues and groups that changed get a higher config_version. What is refused changes nothing: the last good one stays in force.
     """
     text, _ = _read(file)
     try:
@@ -215,7 +242,7 @@ def apply(file: Path) -> None:
         before, after, changed = _put_in_force(text, KvFolder(Path(settings["STANCHION_KV_DIR"])), environ)
     except (SettingError, KvError, ConfigError, StoreBusy, OSError) as error:
         raise click.ClickException(str(error)) from error
-    removed = _removed(before, after)
+    removed = [*_removed(before, after), *_moved(before, after)]
     for sentence in removed:
         click.echo(sentence)
     if changed:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from edge.core.combinations import COMBINATIONS
 from edge.core.config import json_schema
-from edge.core.fields import Field
-from edge.core.model import QUEUE_FIELDS, ROUTE
+from edge.core.fields import Field, MapOf
+from edge.core.groups import GROUP_FIELDS, SHARED
+from edge.core.model import LANE, QUEUE_FIELDS, ROUTE
 from host.settings import settings_reference
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -18,6 +20,7 @@ def _default(field: Field) -> str:
     if field.required:
         return "required"
     value = list(field.default) if isinstance(field.default, tuple) else field.default
+    value = value or {} if isinstance(field.kind, MapOf) else value
     text = json.dumps(value, ensure_ascii=False)
     return f"`{text}`" if len(text) < 60 else f"{len(value)} extensions"
 
@@ -27,7 +30,9 @@ def _allowed(field: Field) -> str:
     if hasattr(kind, "low") and not hasattr(kind, "item"):
         return f"{kind.low} to {kind.high}" + (", or null" if kind.optional else "")
     if hasattr(kind, "values"):
-        return ", ".join(f"`{value}`" for value in kind.values)
+        return ", ".join(f"`{value}`" for value in kind.values) + (", or null" if kind.optional else "")
+    if isinstance(kind, MapOf):
+        return f"object: {kind.item.low} to {kind.item.high} by id"
     if hasattr(kind, "says"):
         return str(kind.says) + (", or null" if kind.optional else "")
     if hasattr(kind, "item"):
@@ -42,6 +47,67 @@ def _table(fields: tuple[Field, ...]) -> Iterator[str]:
         yield f"| `{field.name}` | {_default(field)} | {_allowed(field)} | {field.unit} | {field.meaning} |"
 
 
+# What keys mean together: (what is set, meaning). What cannot mean anything is in edge/core/combinations.py.
+MEANINGS = (
+    ("`admit_per_minute`", "a token bucket: that many claims a minute, `burst` saved up at most; 0 admits nobody"),
+    ("`max_active`", "people inside and called never exceed it; whoever ends makes room for the next"),
+    ("`inventory`", "passes in use and sold units never exceed it; an unsold ending gives its unit back"),
+    ("several of them", "each is a cap; the tightest decides"),
+    ("`manual`", "nobody is called but in batches by an operator; limits stay caps; `always_queue` adds nothing"),
+    ("`always_queue`", "nobody walks straight in; with no limit set, everyone is called at once"),
+    ("`start_queueing_above`", "below it visitors walk in while the limits have room; above it everyone queues, until arrivals "
+     "are clearly below it again"),
+    ("`opens_at` without `prequeue_at`", "before it nobody gets a place; from then on first come, first served"),
+    ("`prequeue_at` and `opens_at`", "arrivals between the two get a number; at `opens_at` all are put in order at once, by "
+     "draw or, with `prequeue_order` `arrival`, as they came; later arrivals line up behind"),
+    ("`opens_at` and limits", "waiting room, then queueing: people are held until it opens, then let in at the rate, with "
+     "`max_active` inside at most and the rest in line"),
+    ("`opens_at` or `prequeue_at` and `manual`", "the schedule opens the queue, an operator calls"),
+    ("`closes_at`", "as if an operator closed the queue then; who is inside stays, places are kept"),
+    ("`closes_at` and `prequeue_at`", "who has a number when it closes keeps it, for as long as its cookie lives"),
+    ("`lanes`", "own positions and order in each; calls are shared out by `share` among lanes with somebody to call"),
+    ("`lanes` and a pre-queue", "each lane is drawn by itself"),
+    ("`lanes` and `quotas`", "a queue's quota is split among its lanes by their shares"),
+    ("`late_claim` `head`", "back within `late_claim_within_s` of a missed turn, the visitor is called next, at most "
+     "`late_share_percent` of the calls while others wait"),
+    ("`late_claim` `back`", "back in that time, the visitor gets a new place at the end"),
+    ("`late_claim` `refused`", "a missed turn is lost; a new visit is a newcomer's"),
+    ("`idle_s` and `visit_max_s`", "a pass ends when it makes no request for the first, and at the second however busy it is"),
+    ("`checkout_s`", "from the checkout command on, this deadline replaces `idle_s`, and may be set once more; `visit_max_s` "
+     "still ends it"),
+    ("`max_networks`", "networks are /24 of IPv4 and /48 of IPv6, as for places; a refused renewal ends the pass"),
+    ("`countries` in several queues of one rule", "the visitor's country chooses the queue at the first visit; a place stays"),
+    ("`on_store_error` `admit` and `max_active`", "those let in without Redis are not counted; only "
+     "`store_error_admit_per_minute` for each node bounds them"),
+)  # fmt: skip
+
+
+def _pairs(heads: tuple[str, str], rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield f"| {heads[0]} | {heads[1]} |"
+    yield "|---|---|"
+    for one, other in rows:
+        yield f"| {one} | {other} |"
+
+
+def _refusals() -> Iterator[tuple[str, str]]:
+    for key, _, advice in COMBINATIONS:
+        yield f"`{key}`", advice
+    yield from OTHER_REFUSALS
+
+
+# Those that are more than a test on one queue.
+OTHER_REFUSALS = (
+    ("`routes`, `bypass`, `return_paths`", "nothing below `/.stanchion/`, which the gate answers itself"),
+    ("`routes`", "two queues of one and the same rule must be told apart by country"),
+    ("`lanes`", "two or more; names once each; the first is everybody's, each other has a way in (`invite` or `rule`)"),
+    ("`lanes[].rule`", "no header or cookie that begins with `stanchion-`"),
+    ("`groups[].queues`", "queues that there are, each in one group, at most 16 lanes together"),
+    ("`groups[].quotas`", "only for queues of the group"),
+    ("`groups[].id`", "no id of a queue or of another group"),
+    ("a shared key on a queue of a group", "set it in the group"),
+)
+
+
 def configuration_page() -> str:
     """docs/configuration.md."""
     lines = [
@@ -49,9 +115,10 @@ def configuration_page() -> str:
         "",
         "Made from the table in `edge/core/model.py` by `make docs`. The JSON Schema: [config.schema.json](config.schema.json).",
         "",
-        'A configuration is one JSON object, `{"queues": [...]}`, kept in the KV store under `config.json`.',
-        "`stanchion config check FILE` names every fault with its place; `stanchion config apply FILE` puts it in force and",
-        "gives each queue that changed a higher `config_version`. What is refused changes nothing.",
+        'A configuration is one JSON object, `{"queues": [...], "groups": [...]}`, kept in the KV store under `config.json`;',
+        "groups may be left out. `stanchion config check FILE` names every fault with its place; `stanchion config apply FILE`",
+        "puts it in force and gives each queue or group that changed a higher `config_version`. What is refused changes nothing.",
+        "Ready examples, mode by mode: [modes.md](modes.md).",
         "",
         "## A queue",
         "",
@@ -67,17 +134,31 @@ def configuration_page() -> str:
         "A path is looked at as sent and as it means: `/%6caunch/`, `//launch/` and `/x/../launch/` are all held by `/launch/*`,",
         "and so is `/launch` itself.",
         "",
+        "## A lane",
+        "",
+        *_table(tuple(LANE.fields)),
+        "",
+        "## A group",
+        "",
+        *_table(tuple(field for field in GROUP_FIELDS if field.name not in SHARED)),
+        "",
+        "And with the meaning that they have for a queue, once for all its queues, which must leave them out:",
+        ", ".join(f"`{field.name}`" for field in GROUP_FIELDS if field.name in SHARED) + ".",
+        "",
+        "A group has one total of each limit. A visitor has one place in it, whichever of its queues it was got in (as far as",
+        "hosts share cookies: see `cookie_domain`). A queue that enters or leaves a group begins anew.",
+        "",
         "## What a combination means",
         "",
-        "| set | meaning |",
-        "|---|---|",
-        "| `admit_per_minute` | a token bucket: that many claims a minute, `burst` saved up at most |",
-        "| `max_active` | people inside and called never exceed it; whoever ends makes room for the next |",
-        "| `inventory` | passes in use and sold units never exceed it |",
-        "| several of them | each is a cap; the tightest decides |",
-        "| `manual` | nobody is called but in batches by an operator; the other limits stay caps |",
-        "| `always_queue` | nobody walks straight in; with no limit set, everyone is called at once |",
-        "| none of them | refused: the queue would hold nobody back |",
+        "Each limit is a cap. What is not in this table and not refused below works as each key says by itself.",
+        "",
+        *_pairs(("set", "meaning"), MEANINGS),
+        "",
+        "## What is refused",
+        "",
+        "`stanchion config check` and `apply` refuse, with the place and this advice:",
+        "",
+        *_pairs(("key", "advice"), _refusals()),
         "",
     ]
     return "\n".join(lines)

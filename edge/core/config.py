@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from edge.core.combinations import check_queue
 from edge.core.errors import ConfigError
 from edge.core.fields import Field, ListOf, Obj, Text
+from edge.core.groups import GROUP, SHARED, QueueGroup, check_groups, effective
 from edge.core.model import QUEUE, Queue
 from edge.core.rules import Rule, is_same_rule
 from edge.core.sealed import is_sealed, read_sealed
@@ -28,9 +29,10 @@ POLL_FAR_S = 30  # the longest interval that a page is told (a browser's hidden 
 
 @dataclass(frozen=True)
 class Config:
-    """All queues of one deployment."""
+    """All queues of one deployment, as they work: those of a group with what the group shares."""
 
     queues: tuple[Queue, ...]
+    groups: tuple[QueueGroup, ...] = ()
 
     @cached_property
     def _by_id(self) -> dict[str, Queue]:
@@ -40,53 +42,26 @@ class Config:
         """The queue with this id, or None."""
         return self._by_id.get(queue_id)
 
+    @cached_property
+    def _by_scope(self) -> dict[str, tuple[Queue, ...]]:
+        found: dict[str, tuple[Queue, ...]] = {}
+        for queue in sorted(self.queues, key=lambda queue: queue.line):
+            found[queue.scope] = (*found.get(queue.scope, ()), queue)
+        return found
+
+    def scope(self, scope: str) -> tuple[Queue, ...]:
+        """The queues of a scope in the order of their lines: one, or those of a group."""
+        return self._by_scope.get(scope, ())
+
 
 CONFIG = Obj(
     (
         Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),
+        Field("groups", ListOf(GROUP, 0, 1_000), "queues that share totals", ()),
         Field("checked", Text("[0-9a-f]{8}", "a checksum", 8), "written when the configuration is saved; leave it out", ""),
     ),
-    lambda v: Config(v["queues"]),
+    lambda v: Config(v["queues"], v["groups"]),
 )
-
-
-def _is_within(host: str, domain: str) -> bool:
-    return f".{host.removeprefix('*.')}".endswith(f".{domain}")
-
-
-_Combination = tuple[str, Callable[[Queue], bool], str]
-# (key that the message points to, what is wrong, what to do)
-_COMBINATIONS: tuple[_Combination, ...] = (
-    ("admit_per_minute",
-     lambda q: not q.manual and not q.always_queue and q.admit_per_minute is q.max_active is q.inventory is None,
-     "the queue has no limit at all; set admit_per_minute, max_active or inventory, or manual or always_queue"),
-    ("burst", lambda q: q.burst is not None and q.admit_per_minute is None, "needs admit_per_minute"),
-    ("poll_s", lambda q: 2 * q.poll_s > q.claim_within_s, "must be at most half of claim_within_s, or turns are missed"),
-    ("renew_every_s", lambda q: q.renew_every_s >= q.idle_s, "must be less than idle_s, or passes end while they are used"),
-    ("presence_grace_s", lambda q: q.presence_grace_s < q.settle_s, "must be at least settle_s, or the present count as absent"),
-    ("settle_s", lambda q: q.settle_s < 2 * q.poll_s, "must be at least twice poll_s, or the present are passed over"),
-    ("on_store_error", lambda q: q.on_store_error == "admit" and q.inventory is not None,
-     "admit cannot keep an inventory; use hold"),
-    ("on_store_error", lambda q: q.on_store_error == "admit" and q.store_error_admit_per_minute is None,
-     "admit needs store_error_admit_per_minute"),
-    ("store_error_admit_per_minute",
-     lambda q: q.on_store_error == "hold" and q.store_error_admit_per_minute is not None,
-     "means nothing while on_store_error is hold"),
-    ("unknown_country", lambda q: q.countries is None and q.unknown_country == "pass",
-     "means nothing without countries"),
-    ("other_countries", lambda q: q.countries is None and q.other_countries != "refuse", "means nothing without countries"),
-    ("cookie_domain", lambda q: q.cookie_domain is not None and q.same_site == "partitioned",
-     "a partitioned cookie belongs to one host; leave cookie_domain out"),
-    ("cookie_domain",
-     lambda q: q.cookie_domain is not None and not all(_is_within(r.host, q.cookie_domain) for r in q.routes),
-     "every route needs a host within it, or browsers refuse the cookie and nobody keeps a place"),
-)  # fmt: skip
-
-
-def _check_queue(queue: Queue, path: str) -> None:
-    for key, is_wrong, what_to_do in _COMBINATIONS:
-        if is_wrong(queue):
-            raise ConfigError(f"{path}.{key}", what_to_do)
 
 
 def _countries_clash(one: Queue, other: Queue) -> str:
@@ -117,13 +92,18 @@ def _check_clashes(queues: tuple[Queue, ...]) -> None:
 
 def check_config(value: Any) -> Config:
     """The configuration of a parsed JSON value. Raises ConfigError naming the path and what is allowed."""
-    config: Config = CONFIG.check(value, "")
+    written: Config = CONFIG.check(value, "")
     ids: set[str] = set()
-    for index, queue in enumerate(config.queues):
+    for index, queue in enumerate(written.queues):
         if queue.id in ids:
             raise ConfigError(f"queues[{index}].id", f"{queue.id!r} is taken by another queue")
         ids.add(queue.id)
-        _check_queue(queue, f"queues[{index}]")
+    check_groups(written.groups, written.queues, value["queues"])
+    config = Config(effective(written.queues, written.groups), written.groups)
+    places = {group.id: f"groups[{index}]" for index, group in enumerate(config.groups)}
+    for index, queue in enumerate(config.queues):
+        path = f"queues[{index}]"
+        check_queue(queue, path, places.get(queue.group, path), SHARED)
     _check_clashes(config.queues)
     return config
 
@@ -156,7 +136,7 @@ def load_config(text: str) -> Config:
         raise ConfigError("", f"the configuration is larger than {CONFIG_MAX_BYTES} bytes")
     if is_sealed(text):
         with suppress(KeyError, TypeError, ValueError):
-            return Config(read_sealed(text))
+            return Config(*read_sealed(text))
     if _depth(text) > DEPTH_AT_MOST:
         raise ConfigError("", f"objects and lists stand deeper than {DEPTH_AT_MOST} in one another")
     try:

@@ -1,6 +1,6 @@
 """Small checkers for JSON values: one description gives the check, the error text and the JSON Schema.
 
-`check(value, path)` returns the value or raises ConfigError with the path and what is allowed.
+`check(value, path)` returns the value or raises ConfigError with the path and what is allowed. Times are in edge/core/moments.py.
 """
 
 from __future__ import annotations
@@ -96,20 +96,24 @@ class Text:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a closed list."""
+    """One of a closed list; None too when `optional`."""
 
     values: tuple[Any, ...]
+    optional: bool = False
 
     def check(self, value: Any, path: str) -> Any:
         """The value as the list has it: 503.0 is 503, but true is not 1."""
+        if value is None and self.optional:
+            return None
         for allowed in self.values:
             if value == allowed and isinstance(value, bool) is isinstance(allowed, bool):
                 return allowed
-        raise ConfigError(path, f"{_shown(value)} is not allowed: one of {', '.join(map(str, self.values))}")
+        or_null = ", or null" if self.optional else ""
+        raise ConfigError(path, f"{_shown(value)} is not allowed: one of {', '.join(map(str, self.values))}{or_null}")
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this value."""
-        return {"enum": list(self.values)}
+        return {"enum": [*self.values, None] if self.optional else list(self.values)}
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,30 @@ class ListOf:
         return {"type": kind, "items": self.item.schema(), "minItems": self.low, "maxItems": self.high, "uniqueItems": True}
 
 
+@dataclass(frozen=True)
+class MapOf:
+    """An object whose keys are texts of `key`, each with an `item`; at most `high` of them."""
+
+    key: Text
+    item: Any
+    high: int
+
+    def check(self, value: Any, path: str) -> tuple[tuple[str, Any], ...]:
+        """The pairs, in their order."""
+        if not isinstance(value, dict) or len(value) > self.high:
+            raise ConfigError(path, f"must be an object with at most {self.high} members")
+        out = []
+        for key, member in value.items():
+            where = f"{path}.{key[:_SHOWN_AT_MOST]}"
+            out.append((str(self.key.check(key, where)), self.item.check(member, where)))
+        return tuple(out)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of this value."""
+        return {"type": "object", "propertyNames": self.key.schema(), "additionalProperties": self.item.schema(),
+                "maxProperties": self.high}  # fmt: skip
+
+
 _REQUIRED = object()
 
 
@@ -158,6 +186,12 @@ class Field:
     def required(self) -> bool:
         """Whether there is no default."""
         return self.default is _REQUIRED
+
+
+def _as_json(field: Field) -> Any:
+    if isinstance(field.kind, MapOf):
+        return dict(field.default)
+    return list(field.default) if isinstance(field.default, tuple) else field.default
 
 
 @dataclass(frozen=True)
@@ -198,7 +232,7 @@ class Obj:
             entry = dict(field.kind.schema())
             entry["description"] = field.meaning + (f" (unit: {field.unit})" if field.unit else "")
             if not field.required:
-                entry["default"] = list(field.default) if isinstance(field.default, tuple) else field.default
+                entry["default"] = _as_json(field)
             members[field.name] = entry
         return {"type": "object", "properties": members, "required": [f.name for f in self.fields if f.required],
                 "additionalProperties": False}  # fmt: skip

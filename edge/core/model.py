@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from edge.core.fields import Bool, Choice, Field, Int, ListOf, Obj, Text
+from edge.core.moments import Moment
 
 Elsewhere = Literal["enter", "refuse", "pass"]
+LINES_AT_MOST = 16  # of one scope
 
 ASSET_EXTENSIONS = (
     "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg", "ttf",
@@ -20,7 +22,9 @@ ASSET_EXTENSIONS = (
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _PATH = Text(r"/[^*?#\s\x00-\x1f]*\*?", "a path that starts with / ; one * at its end stands for everything below", 1024)
 _HOST = Text(r"\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a host in lower case without port, *.example.org, or * for any", 253)
-_COUNTRY = Text(r"[A-Z]{2}", "two capital letters (ISO 3166-1)", 2)
+_COUNTRY = Text(r"(?!XX|ZZ)[A-Z]{2}", "two capital letters (ISO 3166-1); XX and ZZ are no country, see unknown_country", 2)
+_LINE = r"[^\x00-\x1f]*[^\x00-\x1f\s][^\x00-\x1f]*"
+_LINE_SAYS = "a line of text that is not blank"
 _EXTENSION = Text(r"[a-z0-9]+", "an extension in lower case without its dot", 16)
 _DAY_S = 86_400
 
@@ -45,12 +49,34 @@ ROUTE = Obj(
     lambda v: Route(v["host"], v["path"], v["methods"], v["ignore_case"]),
 )
 
+
+@dataclass(frozen=True)
+class Lane:
+    """A priority class inside a queue. `rule`: "header:name" or "cookie:name" where the site's word for a visitor stands."""
+
+    name: str
+    share: int
+    invite: bool
+    rule: str | None
+
+
+LANE = Obj(
+    (
+        Field("name", Text(r"[a-z0-9-]+", "only a-z, 0-9 and -", 32), "name of the lane in links and reports"),
+        Field("share", Int(1, 1000), "its part of the calls while others wait too; what it does not use goes to them", 1),
+        Field("invite", Bool(), "whether a signed invitation link leads here", False),
+        Field("rule", Text(r"(header|cookie):[A-Za-z0-9!#$%&'+.^_|~-]+", "header:NAME or cookie:NAME", 80, optional=True),
+              "where the site says who may come here: a JWT (HS256) signed with the key of the secret lane:<queue id>", None),
+    ),
+    lambda v: Lane(v["name"], v["share"], v["invite"], v["rule"]),
+)  # fmt: skip
+
 _PER_MINUTE = Int(0, 1_000_000, optional=True)
 _MANY = Int(1, 100_000_000, optional=True)
 
 QUEUE_FIELDS: tuple[Field, ...] = (
     Field("id", Text(r"[a-z0-9-]+", "only a-z, 0-9 and -", 48), "name in cookies, addresses and keys; never changes"),
-    Field("name", Text(r"[^\x00-\x1f]+", "a line of text", 120), "what visitors read: You are in line for ..."),
+    Field("name", Text(_LINE, _LINE_SAYS, 120), "what visitors read: You are in line for ..."),
     Field("config_version", Int(1, 2**53 - 1), "number of this configuration of the queue; a newer one is higher", 1),
     Field("routes", ListOf(ROUTE, 1, 100), "requests that the queue guards; the most specific rule of all queues wins"),
     Field("countries", ListOf(_COUNTRY, 1, 250, optional=True), "countries whose visitors enter here; null: all", None),
@@ -67,6 +93,27 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("inventory", _MANY, "units on sale; passes in use and sold units never exceed it; null: no limit", None, "units"),
     Field("manual", Bool(), "call people only in batches that an operator asks for", False),
     Field("always_queue", Bool(), "everyone passes through the line, also when nobody waits", False),
+    Field("start_queueing_above", Int(1, 1_000_000, optional=True),
+          "everyone queues while more new visits than this come in a minute; null: only the limits make people queue", None,
+          "new visits per minute"),
+    Field("prequeue_at", Moment(), "from then on arrivals get a number, and wait for opens_at; null: no pre-queue", None),
+    Field("opens_at", Moment(), "nobody is called before; null: open from the start", None),
+    Field("closes_at", Moment(), "nobody gets a place or is called from then on; null: no end", None),
+    Field("prequeue_order", Choice(("draw", "arrival"), optional=True),
+          "how the pre-queue is put in order when it opens; null: draw, if there is a prequeue_at", None),
+    Field("spread_s", Int(0, 600),
+          "pages of a pre-queue ask again spread over this time after opening; the first turns last longer by it", 30, "s"),
+    Field("draw_beacon", Text(_LINE, _LINE_SAYS, 200, optional=True),
+          "a later public randomness round that is mixed into the draw, named before opening; null: none", None),
+    Field("lanes", ListOf(LANE, 0, LINES_AT_MOST), "priority classes; the first is everybody's; empty: one line for all", ()),
+    Field("late_claim", Choice(("head", "back", "refused")),
+          "whoever missed a turn and comes back in time: called next, a new place at the end, or nothing", "head"),
+    Field("late_claim_within_s", Int(10, _DAY_S), "how long after a missed turn late_claim holds", 900, "s"),
+    Field("late_share_percent", Int(1, 100), "the most of the calls that may go to late claims while others wait", 50, "percent"),
+    Field("checkout_s", Int(10, _DAY_S, optional=True),
+          "time that the site's checkout command gives a visit, once more on a second command; null: no such timer", None, "s"),
+    Field("visit_max_s", Int(30, 7 * _DAY_S, optional=True),
+          "a visit ends after this long, however busy; null: no such end", None, "s"),
     Field("claim_within_s", Int(10, _DAY_S), "time that a called visitor has to come in", 120, "s"),
     Field("idle_s", Int(30, _DAY_S), "a pass that makes no request for this long ends", 300, "s"),
     Field("renew_every_s", Int(10, _DAY_S), "a pass in use is renewed at most this often", 60, "s"),
@@ -76,6 +123,10 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("candidate_hold_s", Int(1, 60), "time that newcomers wait for visitors who were just handed a cookie", 5, "s"),
     Field("places_per_network_per_minute", Int(1, 1_000_000), "new places for one client network on one node", 600,
           "places per minute"),
+    Field("max_networks", Int(1, 1000, optional=True),
+          "a pass seen from more client networks than this between two renewals is not renewed; null: not counted", None,
+          "client networks"),
+    Field("events", Bool(), "write what happens to each visit to the event stream of the queue", False),
     Field("held_status", Choice((200, 202, 429, 503)), "HTTP status of a held answer", 503),
     Field("same_site", Choice(("lax", "none", "partitioned")), "SameSite of the cookies; the last two need https", "lax"),
     Field("cookie_domain", Text(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a domain in lower case", 253, optional=True),
@@ -91,7 +142,10 @@ QUEUE_FIELDS: tuple[Field, ...] = (
 
 @dataclass(frozen=True)
 class Queue:
-    """One configured line. Attributes are the keys of QUEUE_FIELDS."""
+    """One configured line. Attributes are the keys of QUEUE_FIELDS; moments of the schedule are `*_ms`, Unix milliseconds.
+
+    In a group the shared keys have the group's values: this is the queue as it works. `line`: its first line in its scope.
+    """
 
     id: str
     name: str
@@ -108,6 +162,19 @@ class Queue:
     inventory: int | None
     manual: bool
     always_queue: bool
+    start_queueing_above: int | None
+    prequeue_at_ms: int | None
+    opens_at_ms: int | None
+    closes_at_ms: int | None
+    prequeue_order: Literal["draw", "arrival"] | None
+    spread_s: int
+    draw_beacon: str | None
+    lanes: tuple[Lane, ...]
+    late_claim: Literal["head", "back", "refused"]
+    late_claim_within_s: int
+    late_share_percent: int
+    checkout_s: int | None
+    visit_max_s: int | None
     claim_within_s: int
     idle_s: int
     renew_every_s: int
@@ -116,6 +183,8 @@ class Queue:
     presence_grace_s: int
     candidate_hold_s: int
     places_per_network_per_minute: int
+    max_networks: int | None
+    events: bool
     held_status: int
     same_site: Literal["lax", "none", "partitioned"]
     cookie_domain: str | None
@@ -124,15 +193,48 @@ class Queue:
     asset_extensions: tuple[str, ...]
     on_store_error: Literal["hold", "admit"]
     store_error_admit_per_minute: int | None
+    group: str = ""
+    line: int = 0
+    group_shares: tuple[int, ...] = ()
 
     @property
     def scope(self) -> str:
         """The hash tag of all its keys in Redis."""
-        return self.id
+        return self.group or self.id
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has in its scope: one for each lane, or one."""
+        return len(self.lanes) or 1
+
+    @property
+    def line_shares(self) -> tuple[int, ...]:
+        """The share of each line of its scope, in order; the lines of a group's other queues too."""
+        return self.group_shares or tuple(lane.share for lane in self.lanes) or (1,)
+
+    def lane_of(self, line: int) -> str:
+        """The name of the lane on a line of the scope; empty without lanes, or for a line of another queue."""
+        index = line - self.line
+        return self.lanes[index].name if 0 <= index < len(self.lanes) else ""
+
+
+def attribute(field: Field) -> str:
+    """What a key of the configuration is called on a Queue."""
+    return f"{field.name}_ms" if isinstance(field.kind, Moment) else field.name
+
+
+ATTRIBUTES: dict[str, str] = {field.name: attribute(field) for field in QUEUE_FIELDS}
 
 
 def _build_queue(values: Any) -> Queue:
-    return Queue(**values)
+    return Queue(**{ATTRIBUTES[name]: value for name, value in fill_in(dict(values)).items()})
+
+
+def fill_in(values: dict[str, Any]) -> dict[str, Any]:
+    """Fills in what a default leaves to another key: a pre-queue is drawn unless its order is given."""
+    if values["prequeue_order"] is None and values["prequeue_at"] is not None:
+        values["prequeue_order"] = "draw"
+    return values
 
 
 QUEUE = Obj(QUEUE_FIELDS, _build_queue)

@@ -10,16 +10,24 @@ import binascii
 import json
 from typing import Any
 
-from edge.core.model import QUEUE_DEFAULTS, QUEUE_FIELDS, Queue, Route
+from edge.core.groups import GROUP_DEFAULTS, GROUP_FIELDS, QueueGroup, build_group, effective
+from edge.core.model import ATTRIBUTES, QUEUE_DEFAULTS, QUEUE_FIELDS, Lane, Queue, Route
+from edge.core.moments import moment_ms
 
 _START = '{"checked": "'
 _LISTS = ("countries", "bypass", "return_paths", "asset_extensions")
-_NAMES = {field.name for field in QUEUE_FIELDS}
+_MOMENTS = tuple((key, name) for key, name in ATTRIBUTES.items() if key != name)
+# What a queue has that its configuration does not say.
+_PLAIN: dict[str, Any] = {ATTRIBUTES[key]: value for key, value in QUEUE_DEFAULTS.items()} | {
+    "group": "", "line": 0, "group_shares": (),
+}  # fmt: skip
+_NAMES = {ATTRIBUTES[field.name] for field in QUEUE_FIELDS} | _PLAIN.keys()
+_GROUP_NAMES = {field.name for field in GROUP_FIELDS}
 _ROUTE_DEFAULTS: dict[str, Any] = {"host": "*", "methods": (), "ignore_case": False}
 
 
 # Raise it when a configuration that was good becomes wrong: texts sealed before are then checked again.
-_RULES_VERSION = 1
+_RULES_VERSION = 2
 
 
 def _checksum(body: str) -> str:
@@ -28,7 +36,8 @@ def _checksum(body: str) -> str:
 
 def seal(value: dict[str, Any]) -> str:
     """The text of a configuration that has just been checked, with its checksum in the first line."""
-    body = json.dumps({"queues": value["queues"]}, indent=2, ensure_ascii=False)[1:].lstrip() + "\n"
+    kept = {key: value[key] for key in ("queues", "groups") if key in value}
+    body = json.dumps(kept, indent=2, ensure_ascii=False)[1:].lstrip() + "\n"
     return f'{_START}{_checksum(body)}",\n{body}'
 
 
@@ -43,12 +52,24 @@ def _route(value: dict[str, Any]) -> Route:
     return Route(whole["host"], whole["path"], tuple(whole["methods"]), whole["ignore_case"])
 
 
+def _lane(value: dict[str, Any]) -> Lane:
+    return Lane(value["name"], int(value.get("share", 1)), value.get("invite", False), value.get("rule"))
+
+
 def _queue(value: dict[str, Any]) -> Queue:
-    whole = QUEUE_DEFAULTS | value
+    whole = _PLAIN | value
     whole["routes"] = tuple(map(_route, value["routes"]))
     for name in _LISTS:
         if name in value and value[name] is not None:
             whole[name] = tuple(value[name])
+    if "lanes" in value:
+        whole["lanes"] = tuple(map(_lane, value["lanes"]))
+    for key, name in _MOMENTS:
+        if key in value:
+            moment = whole.pop(key)
+            whole[name] = None if moment is None else moment_ms(moment)
+    if whole["prequeue_order"] is None and whole["prequeue_at_ms"] is not None:
+        whole["prequeue_order"] = "draw"
     for name, member in value.items():
         if type(member) is float:
             whole[name] = int(member)  # 5.0 was taken for the number 5
@@ -60,6 +81,18 @@ def _queue(value: dict[str, Any]) -> Queue:
     return queue
 
 
-def read_sealed(text: str) -> tuple[Queue, ...]:
-    """The queues of a sealed text, taken as they are. Raises KeyError, TypeError or ValueError for a text of another version."""
-    return tuple(map(_queue, json.loads(text)["queues"]))
+def _group(value: dict[str, Any]) -> QueueGroup:
+    whole = GROUP_DEFAULTS | {key: int(member) if type(member) is float else member for key, member in value.items()}
+    if whole.keys() != _GROUP_NAMES:
+        raise TypeError("the keys of a group are of another version")
+    whole["quotas"] = tuple((key, int(share)) for key, share in dict(whole["quotas"]).items())
+    for key, _ in _MOMENTS:
+        whole[key] = None if whole[key] is None else moment_ms(whole[key])
+    return build_group(whole)
+
+
+def read_sealed(text: str) -> tuple[tuple[Queue, ...], tuple[QueueGroup, ...]]:
+    """Queues and groups of a sealed text, taken as they are. Raises KeyError, TypeError or ValueError for another version's."""
+    value = json.loads(text)
+    queues, groups = tuple(map(_queue, value["queues"])), tuple(map(_group, value.get("groups", ())))
+    return effective(queues, groups), groups

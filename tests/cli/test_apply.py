@@ -32,9 +32,9 @@ class Desk:
     folder: Path
     environ: dict[str, str]
 
-    def apply(self, *queues: dict[str, Any]) -> tuple[int, str]:
+    def apply(self, *queues: dict[str, Any], groups: list[dict[str, Any]] | None = None) -> tuple[int, str]:
         file = self.folder / "next.json"
-        file.write_text(json.dumps({"queues": list(queues)}))
+        file.write_text(json.dumps({"queues": list(queues), **({"groups": groups} if groups else {})}))
         result = CliRunner().invoke(main, ["config", "apply", str(file)])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result.exit_code, result.output
@@ -122,6 +122,20 @@ def test_an_address_that_another_queue_has_is_not_called_open(desk: Desk) -> Non
     _, output = desk.apply(queue("new-name", routes=[{"path": "/old-name/*"}]))
     assert "removed: old-name; other queues have its addresses" in output
     assert "no longer guarded" not in output
+
+
+def test_a_group_is_begun_and_numbered_as_one(desk: Desk) -> None:
+    plain = [{"id": f"g-{name}", "name": name, "routes": [{"path": f"/{name}/*"}]} for name in ("jp", "us")]
+    group = {"id": "g", "name": "G", "queues": ["g-jp", "g-us"], "admit_per_minute": 6}
+    assert desk.apply(*plain, groups=[group]) == (0, "group g: created\nin force: g changed\n")
+    assert desk.apply(*plain, groups=[group]) == (0, "nothing changed\n")
+    code, output = desk.apply(plain[0] | {"name": "日本"}, plain[1], groups=[group])
+    assert (code, output) == (0, "in force: g changed\n")
+    kept = desk.kept("g-us")
+    assert (kept.config_version, kept.scope) == (2, "g")
+    _, output = desk.apply(plain[0] | {"max_active": 5}, plain[1] | {"max_active": 5})
+    assert "reset: g-jp is in another line now (g-jp, before g)" in output
+    assert "queue g-us: created" in output
 
 
 def test_a_number_that_cannot_go_higher_is_refused(desk: Desk) -> None:

@@ -77,6 +77,17 @@ def test_what_is_nested_too_deeply_is_told(tmp_path: Path, command: str, content
     assert f"{file}: is nested too deeply" in result.output
 
 
+def test_a_queue_of_a_group_is_judged_with_its_group() -> None:
+    member = {key: value for key, value in GOOD.items() if key != "admit_per_minute"}
+    queues = [member, member | {"id": "b", "routes": [{"path": "/b"}]}]
+    group = {"id": "g", "name": "G", "queues": [member["id"], "b"], "max_active": 5}
+    assert problems(json.dumps({"queues": queues, "groups": [group]})) == []
+    (found,) = problems(json.dumps({"queues": queues, "groups": [group | {"max_active": None}]}))
+    assert found.startswith("groups[0].admit_per_minute: the queue has no limit")
+    (found,) = problems(json.dumps({"queues": queues, "groups": [group | {"quotas": {"b": 0}}]}))
+    assert found == "groups[0].quotas.b: 0 is not allowed: a whole number from 1 to 1000"
+
+
 def test_two_queues_of_one_id_are_refused() -> None:
     (found,) = problems(text(GOOD, GOOD | {"routes": [{"path": "/other"}]}))
     assert found.startswith("queues[1].id:")

@@ -17,12 +17,16 @@ from edge.core.model import ASSET_EXTENSIONS, QUEUE_FIELDS, ROUTE
 from tests.core.support import queue
 
 ROOT = Path(__file__).resolve().parents[2]
+MOMENTS: list[Any] = [
+    "2026-12-01", "2026-12-01T10:00:00", "2026-12-01T10:00:00+01:00", "2026-13-01T10:00:00Z", "", "1999-12-01T10:00:00Z",
+    "2026-12-01T24:00:00Z", "2026-12-01t10:00:00z", "2026-12-01T10:00:00.1234Z", 1_790_000_000,
+]  # fmt: skip
 WRONG: dict[str, list[Any]] = {
     "id": ["", "A", "a_b", "a.c", "x" * 49, None, 5, "ä"],
-    "name": ["", "a\nb", "x" * 121, None],
+    "name": ["", "a\nb", "x" * 121, None, " ", "\u3000\u00a0"],
     "config_version": [0, -1, 2**53, 1.5, "1", True, None],
     "routes": [[], None, {}, ["/x"], [{"path": "/x"}] * 2, [{"path": f"/{i}"} for i in range(101)]],
-    "countries": [[], ["de"], ["DEU"], ["DE", "DE"], "DE", [None]],
+    "countries": [[], ["de"], ["DEU"], ["DE", "DE"], "DE", [None], ["XX"], ["DE", "ZZ"]],
     "unknown_country": ["allow", None, True, ""],
     "other_countries": ["allow", None, ["enter"]],
     "page": ["", "a/b", "..", "A", None],
@@ -33,6 +37,22 @@ WRONG: dict[str, list[Any]] = {
     "inventory": [0, -5, 100_000_001, True],
     "manual": [1, "true", None],
     "always_queue": [0, "false", None],
+    "start_queueing_above": [0, 1_000_001, "5", True],
+    "prequeue_at": MOMENTS,
+    "opens_at": MOMENTS,
+    "closes_at": MOMENTS,
+    "prequeue_order": ["random", True, "", 5],
+    "spread_s": [-1, 601, None],
+    "draw_beacon": ["", " ", "a\nb", "x" * 201, 5],
+    "lanes": [None, ["vip"], [{"name": "a"}] * 17, [{"name": "A"}], [{"name": "a", "share": 0}],
+              [{"name": "a", "invite": 1}], [{"name": "a", "rule": "X-Vip"}], [{"name": "a", "rule": "header:a b"}], {}],
+    "late_claim": ["tail", None, True],
+    "late_claim_within_s": [9, 86_401, None],
+    "late_share_percent": [0, 101, None],
+    "checkout_s": [9, 86_401, "60"],
+    "visit_max_s": [29, 604_801, False],
+    "max_networks": [0, 1001, "2"],
+    "events": [1, "true", None],
     "claim_within_s": [9, 86_401, None, "60"],
     "idle_s": [29, 86_401, None],
     "renew_every_s": [9, 86_401, None],
@@ -86,7 +106,39 @@ def test_a_wrong_route_is_refused_with_its_path(key: str, value: Any) -> None:
     assert not Draft202012Validator(json_schema()).is_valid({"queues": [queue(routes=routes)]})
 
 
+PRE, OPENS, CLOSES = "2026-12-01T09:00:00Z", "2026-12-01T10:00:00Z", "2026-12-02T10:00:00Z"
+EVERYBODY, VIP = {"name": "standard", "share": 9}, {"name": "vip", "invite": True}
 COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("start_queueing_above", {"start_queueing_above": 5, "manual": True}),
+    ("start_queueing_above", {"start_queueing_above": 5, "always_queue": True}),
+    ("start_queueing_above", {"start_queueing_above": 10}),
+    ("admit_per_minute", {"admit_per_minute": None, "burst": None, "start_queueing_above": 10}),
+    ("prequeue_at", {"prequeue_at": PRE}),
+    ("prequeue_at", {"prequeue_at": OPENS, "opens_at": OPENS}),
+    ("prequeue_at", {"prequeue_at": CLOSES, "opens_at": OPENS}),
+    ("closes_at", {"opens_at": OPENS, "closes_at": OPENS}),
+    ("closes_at", {"opens_at": OPENS, "closes_at": PRE}),
+    ("prequeue_order", {"prequeue_order": "draw"}),
+    ("prequeue_order", {"prequeue_order": "arrival", "opens_at": OPENS}),
+    ("spread_s", {"spread_s": 60}),
+    ("draw_beacon", {"draw_beacon": "drand round 5"}),
+    ("draw_beacon", {"draw_beacon": "drand", "prequeue_at": PRE, "opens_at": OPENS, "prequeue_order": "arrival"}),
+    ("late_claim_within_s", {"late_claim": "refused", "late_claim_within_s": 60}),
+    ("late_share_percent", {"late_claim": "refused", "late_share_percent": 60}),
+    ("late_share_percent", {"late_claim": "back", "late_share_percent": 60}),
+    ("visit_max_s", {"visit_max_s": 299}),
+    ("checkout_s", {"checkout_s": 601, "visit_max_s": 600}),
+    ("lanes", {"lanes": [EVERYBODY]}),
+    ("lanes[0]", {"lanes": [VIP, EVERYBODY]}),
+    ("lanes[1]", {"lanes": [EVERYBODY, {"name": "b"}]}),
+    ("lanes[1].name", {"lanes": [EVERYBODY, VIP | {"name": "standard"}]}),
+    ("lanes[1].rule", {"lanes": [EVERYBODY, {"name": "b", "rule": "header:Stanchion-Lane"}]}),
+    ("unknown_country", {"unknown_country": "enter"}),
+    ("routes[0].path", {"routes": [{"path": "/.stanchion/launch/status"}]}),
+    ("routes[1].path", {"routes": [{"path": "/"}, {"path": "/%2estanchion/*"}]}),
+    ("routes[0].path", {"routes": [{"path": "/.stanchion"}]}),
+    ("bypass[0]", {"bypass": ["/.stanchion/*"]}),
+    ("return_paths[0]", {"return_paths": ["/.stanchion/back"]}),
     ("admit_per_minute", {"admit_per_minute": None, "burst": None}),
     ("burst", {"admit_per_minute": None, "max_active": 5}),
     ("poll_s", {"poll_s": 30, "claim_within_s": 59}),
@@ -121,6 +173,15 @@ GOOD: list[dict[str, Any]] = [
     {"countries": ["JP"], "unknown_country": "pass", "other_countries": "enter"},
     {"cookie_domain": "example.org", "routes": [{"path": "/", "host": "*.example.org"}, {"path": "/", "host": "example.org"}]},
     {"id": "x" * 48},
+    {"opens_at": OPENS, "spread_s": 60},
+    {"prequeue_at": PRE, "opens_at": OPENS, "closes_at": CLOSES, "draw_beacon": "round 5", "max_active": 5},
+    {"prequeue_at": PRE, "opens_at": OPENS, "prequeue_order": "arrival"},
+    {"closes_at": CLOSES, "start_queueing_above": 9},
+    {"lanes": [EVERYBODY, VIP, {"name": "member", "rule": "cookie:member"}]},
+    {"late_claim": "back", "late_claim_within_s": 60},
+    {"checkout_s": 600, "visit_max_s": 600, "events": True, "max_networks": 3},
+    {"opens_at": OPENS, "manual": True, "admit_per_minute": None, "burst": None},
+    {"routes": [{"path": "/.stan*"}], "bypass": ["/.well-known/*"]},
     {"held_status": 202.0, "poll_s": 5.0},
     {"routes": [{"path": "/サイト/*"}], "language": "zh-Hant-TW"},
 ]
@@ -130,6 +191,26 @@ GOOD: list[dict[str, Any]] = [
 def test_a_combination_that_means_something_is_taken(values: dict[str, Any]) -> None:
     assert len(check_config({"queues": [queue(**values)]}).queues) == 1
     assert Draft202012Validator(json_schema()).is_valid({"queues": [queue(**values)]})
+
+
+def test_the_schedule_is_read_as_unix_milliseconds_and_a_day_that_is_none_is_refused() -> None:
+    each = check_config({"queues": [queue(opens_at="2026-12-01T10:00:00.250Z", closes_at="2028-02-29T00:00:00Z")]}).queues[0]
+    assert (each.prequeue_at_ms, each.opens_at_ms, each.closes_at_ms) == (None, 1_796_119_200_250, 1_835_395_200_000)
+    error = error_of(queue(opens_at="2027-02-29T10:00:00Z"))
+    assert error.path == "queues[0].opens_at"
+    assert "no day of the calendar" in error.problem
+
+
+def test_a_pre_queue_is_drawn_unless_it_says_otherwise() -> None:
+    other = queue(id="b", routes=[{"path": "/b"}])
+    drawn, plain = check_config({"queues": [queue(prequeue_at=PRE, opens_at=OPENS), other]}).queues
+    assert (drawn.prequeue_order, plain.prequeue_order) == ("draw", None)
+
+
+def test_lanes_are_lines() -> None:
+    each = check_config({"queues": [queue(lanes=[EVERYBODY, VIP])]}).queues[0]
+    assert (each.line_count, each.line_shares, each.line) == (2, (9, 1), 0)
+    assert [each.lane_of(line) for line in (0, 1, 2)] == ["standard", "vip", ""]
 
 
 def test_unknown_keys_are_refused_everywhere() -> None:

@@ -8,18 +8,21 @@ import re
 import pytest
 
 from edge.core.fields import Field
-from edge.core.model import ASSET_EXTENSIONS, QUEUE_FIELDS, ROUTE, Queue, Route
+from edge.core.model import ASSET_EXTENSIONS, ATTRIBUTES, LANE, QUEUE_FIELDS, ROUTE, Lane, Queue, Route
 from tests.core.support import World
 
 _UNIT_WORDS = ("_s", "_ms", "_per_minute", "_bytes")
 
 
 def test_the_queue_has_exactly_the_keys_of_the_table() -> None:
-    assert [field.name for field in dataclasses.fields(Queue)] == [field.name for field in QUEUE_FIELDS]
+    names = [field.name for field in dataclasses.fields(Queue)]
+    assert names == [*ATTRIBUTES.values(), "group", "line", "group_shares"]
+    assert list(ATTRIBUTES) == [field.name for field in QUEUE_FIELDS]
     assert [field.name for field in dataclasses.fields(Route)] == [field.name for field in ROUTE.fields]
+    assert [field.name for field in dataclasses.fields(Lane)] == [field.name for field in LANE.fields]
 
 
-@pytest.mark.parametrize("field", [*QUEUE_FIELDS, *ROUTE.fields], ids=lambda field: field.name)
+@pytest.mark.parametrize("field", [*QUEUE_FIELDS, *ROUTE.fields, *LANE.fields], ids=lambda field: field.name)
 def test_every_key_says_what_it_means_and_a_duration_its_unit(field: Field) -> None:
     assert len(field.meaning) > 5
     if field.name.endswith("_s"):

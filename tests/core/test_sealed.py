@@ -17,10 +17,13 @@ ROUTES = st.lists(
     ),
     min_size=1, max_size=3, unique_by=lambda route: route["path"],
 )  # fmt: skip
+LANES = [{"name": "all"}, {"name": "vip", "share": 3.0, "invite": True}, {"name": "b", "rule": "cookie:b"}]
 QUEUES = st.fixed_dictionaries(
     {"id": st.from_regex(r"[a-z]{1,9}", fullmatch=True), "name": st.just("名"), "routes": ROUTES, "manual": st.just(True)},
     optional={"countries": st.just(["JP", "US"]), "bypass": st.just(["/x"]), "asset_extensions": st.just([]),
-              "burst": st.just(None), "max_active": st.integers(1, 9), "config_version": st.integers(1, 99)},
+              "burst": st.just(None), "max_active": st.integers(1, 9), "config_version": st.integers(1, 99),
+              "opens_at": st.sampled_from([None, "2026-12-01T10:00:00Z"]), "closes_at": st.just("2026-12-01T18:00:00.5Z"),
+              "lanes": st.just(LANES)},
 )  # fmt: skip
 
 
@@ -56,3 +59,17 @@ def test_a_number_written_with_a_point_is_a_whole_number_here_too() -> None:
     assert isinstance(queue.poll_s, int)
     assert isinstance(queue.held_status, int)
     assert (queue,) == check_config(value).queues
+
+
+@given(st.integers(1, 5), st.booleans(), st.sampled_from([{}, {"us": 3}, {"jp": 2, "us": 5}, {"us": 2.0}]))
+def test_a_sealed_group_reads_as_the_checked_one(version: int, drawn: bool, quotas: dict[str, object]) -> None:
+    schedule = {"prequeue_at": "2026-12-01T09:00:00Z", "opens_at": "2026-12-01T10:00:00Z"} if drawn else {}
+    lanes = [{"name": "all", "share": 3}, {"name": "vip", "invite": True}]
+    jp: dict[str, object] = {"id": "jp", "name": "J", "routes": [{"path": "/j"}], "lanes": lanes}
+    queues = [jp, {"id": "us", "name": "U", "routes": [{"path": "/u"}]}]
+    group = {"id": "sale", "name": "Sale", "queues": ["us", "jp"], "admit_per_minute": 60, "quotas": quotas}
+    value = {"queues": queues, "groups": [group | schedule | {"config_version": version}]}
+    config = load_config(seal(value))
+    assert config == check_config(value)
+    assert {queue.scope for queue in config.queues} == {"sale"}
+    assert {queue.config_version for queue in config.queues} == {version}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import fakeredis
@@ -20,7 +20,8 @@ from edge.core.commands import Answer, Call
 from edge.core.config import check_config
 from edge.core.decide import decide
 from edge.core.messages import Batch, Context, Deciding, Decision, Reply, Request
-from edge.core.model import Queue
+from edge.core.model import ATTRIBUTES, Queue
+from edge.core.moments import moment_text
 from edge.core.node import NodeCounters
 from edge.core.snapshot import Snapshot
 from edge.core.tokens import Keyring
@@ -233,11 +234,13 @@ def _step(deciding: Deciding, replies: Mapping[str, Reply]) -> Batch | Decision:
 
 
 def queue_value(each: Queue) -> dict[str, Any]:
-    """The configuration value that a queue was read from."""
-    value = {key: list(item) if isinstance(item, tuple) else item for key, item in vars(each).items() if not key.startswith("_")}
-    value["routes"] = [
-        {"host": r.host, "path": r.path, "methods": list(r.methods), "ignore_case": r.ignore_case} for r in each.routes
-    ]
+    """The configuration value that a queue without a group was read from."""
+    value = {key: getattr(each, name) for key, name in ATTRIBUTES.items()}
+    for key in ("prequeue_at", "opens_at", "closes_at"):
+        value[key] = None if value[key] is None else moment_text(value[key])
+    value = {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}
+    value["lanes"] = [asdict(lane) for lane in each.lanes]
+    value["routes"] = [asdict(route) | {"methods": list(route.methods)} for route in each.routes]
     return value
 
 
