@@ -7,10 +7,11 @@ import json
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from edge.core import cookies, pages
+from edge.core import cookies, cors, pages, problems
 from edge.core.messages import Context, Request, Respond
 from edge.core.negotiate import prefers_json
 from edge.core.standing import Standing
+from edge.core.token_header import handed
 
 NO_STORE = (
     ("Cache-Control", "private, no-store"),
@@ -19,8 +20,10 @@ NO_STORE = (
     ("X-Robots-Tag", "noindex"),
 )
 _JSON_HEADERS = (("Content-Type", "application/json"), *NO_STORE)
+_PROBLEM_HEADERS = (("Content-Type", problems.MEDIA_TYPE), *NO_STORE)
 FIRST_REFRESH_S = 2  # without JavaScript a candidate's cookie comes back this soon
 _MINUTE_S = 60
+_ERRORS = (429, 503)
 
 Extra = tuple[tuple[str, str], ...]
 
@@ -32,9 +35,30 @@ def json_answer(status: int, value: object, why: str, extra: Extra = ()) -> Resp
 
 
 def problem(request: Request, status: int, error: str, detail: str, extra: Extra = ()) -> Respond:
-    """A client's mistake at one of our own paths, said in JSON."""
-    answer = json_answer(status, {"error": error, "detail": detail}, f"reserved path: {error}", extra)
+    """A client's mistake at one of our own paths, as problem details."""
+    text = problems.problem_text(status, detail, error)
+    answer = Respond(status, (*_PROBLEM_HEADERS, *extra), text, f"reserved path: {error}")
     return _without_body(answer) if request.method == "HEAD" else answer
+
+
+def _status_json(standing: Standing, code: int, why: str, extra: Extra, *, is_error: bool) -> Respond:
+    """The status JSON; where the answer is an error and no mere wait, with the members of problem details behind its own."""
+    if not is_error:
+        return json_answer(code, standing.status_text(), why, extra)
+    if standing.page == "form":
+        detail, error = problems.NOT_SENT, "not sent"
+    elif standing.state == "unavailable":
+        detail, error = problems.UNAVAILABLE, "unavailable"
+    else:
+        detail, error = problems.TOO_MANY, "too many requests"
+    return Respond(code, (*_PROBLEM_HEADERS, *extra), problems.problem_text(code, detail, error, standing.status_text()), why)
+
+
+def _extra(standing: Standing, request: Request, varies: str, set_cookies: tuple[str, ...]) -> Extra:
+    """The headers of every answer that says where someone stands."""
+    queue = standing.queue
+    return (("Retry-After", str(standing.poll_s)), ("Stanchion-State", standing.state), cors.vary(queue, varies),
+            *cors.headers(queue, request), *handed(request, set_cookies))  # fmt: skip
 
 
 def wants_json(request: Request) -> bool:
@@ -85,10 +109,9 @@ def held(standing: Standing, request: Request, context: Context, why: str, *, st
     """The held answer to a request for the site: the page, or the status JSON for who prefers that. HEAD gets no body."""
     queue = standing.queue
     code = queue.held_status if status is None else status
-    extra: Extra = (("Retry-After", str(standing.poll_s)), ("Vary", "Accept, Cookie"),
-                    *(("Set-Cookie", cookie) for cookie in set_cookies))  # fmt: skip
+    extra = _extra(standing, request, "Accept, Cookie, Stanchion-Token", set_cookies)
     if wants_json(request):
-        answer = json_answer(code, standing.status_text(), why, extra)
+        answer = _status_json(standing, code, why, extra, is_error=status is not None and status in _ERRORS)
     else:
         nonce = _nonce(request)
         page = context.page(queue.page, queue.language, standing.page or pages.page_state(standing.state))
@@ -112,10 +135,12 @@ def _without_body(answer: Respond) -> Respond:
 
 def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
     """The held answer when it is not known which queue guards what: the built-in page, or the status JSON of no queue."""
-    extra: Extra = (("Retry-After", str(retry_s)), ("Vary", "Accept"))
+    extra: Extra = (("Retry-After", str(retry_s)), ("Stanchion-State", "unavailable"), ("Vary", "Accept"))
     if wants_json(request):
         unknown = dict.fromkeys(("queue", "position", "ahead", "wait_s", "epoch"))
-        answer = json_answer(503, {**unknown, "state": "unavailable", "poll_s": retry_s, "now": request.now_ms}, why, extra)
+        status = json.dumps({**unknown, "state": "unavailable", "poll_s": retry_s, "now": request.now_ms}, separators=(",", ":"))
+        text = problems.problem_text(503, problems.UNAVAILABLE, "unavailable", status)
+        answer = Respond(503, (*_PROBLEM_HEADERS, *extra), text, why)
     else:
         nonce = _nonce(request)
         # What was typed must not vanish behind a page that looks like an answer.
@@ -126,7 +151,8 @@ def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
     return _without_body(answer) if request.method == "HEAD" else answer
 
 
-def status_answer(standing: Standing, why: str, set_cookies: tuple[str, ...] = (), *, status: int = 200) -> Respond:
+def status_answer(standing: Standing, request: Request, why: str, set_cookies: tuple[str, ...] = (), *,
+                  status: int = 200) -> Respond:  # fmt: skip
     """The answer of the status endpoint."""
-    extra: Extra = (("Retry-After", str(standing.poll_s)), ("Vary", "Cookie"), *(("Set-Cookie", c) for c in set_cookies))
-    return json_answer(status, standing.status_text(), why, extra)
+    extra = _extra(standing, request, "Cookie, Stanchion-Token", set_cookies)
+    return _status_json(standing, status, why, extra, is_error=status in _ERRORS)

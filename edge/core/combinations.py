@@ -5,6 +5,7 @@ The meanings stand on the reference page that `cli/reference.py` writes. In a gr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from edge.core.errors import ConfigError
@@ -12,6 +13,7 @@ from edge.core.model import QUEUE_DEFAULTS, Queue
 from edge.core.spelling import meaning_of_pattern
 
 OWN_PREFIX = "/.stanchion/"
+_HAS_OWN_PORT = re.compile(r"https://.*:443|http://.*:80").fullmatch
 
 
 def _is_within(host: str, domain: str) -> bool:
@@ -70,6 +72,8 @@ _SITE: tuple[_Combination, ...] = (
      "means nothing while on_store_error is hold"),
     ("unknown_country", lambda q: q.countries is None and q.unknown_country != "refuse", "means nothing without countries"),
     ("other_countries", lambda q: q.countries is None and q.other_countries != "refuse", "means nothing without countries"),
+    ("allowed_origins", lambda q: any(map(_HAS_OWN_PORT, q.allowed_origins)),
+     "leave out the port that the scheme has anyway (https :443, http :80), as browsers do"),
     ("cookie_domain", lambda q: q.cookie_domain is not None and q.same_site == "partitioned",
      "a partitioned cookie belongs to one host; leave cookie_domain out"),
     ("cookie_domain",

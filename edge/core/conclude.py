@@ -16,6 +16,7 @@ from edge.core.commands import Call, EndReason
 from edge.core.cookies import expire_cookie
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
+from edge.core.token_header import handed
 from edge.core.tokens import Pass
 
 Headers = Sequence[tuple[str, str]]
@@ -164,4 +165,4 @@ def conclude(request: Request, line: str, status: int, headers: Headers, context
             calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, "undelivered", random),)
         return Conclusion((), calls, note or "an answer for shared caches carries no cookie of ours")
     private = (("Cache-Control", "private"),) if storage == "unsaid" else ()
-    return Conclusion((*private, *(("Set-Cookie", cookie) for cookie in set_cookies)), calls, note)
+    return Conclusion((*private, *handed(request, set_cookies)), calls, note)

@@ -23,15 +23,24 @@ _CACHED_CHARS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Cookies:
-    """What a Cookie header holds: values by name for ours, and the header for the origin without them."""
+    """What a Cookie header holds: values by name for ours, and the header for the origin without them.
+
+    `tokens`: what the client sends in the header Stanchion-Token instead, of whatever queue; None: it keeps cookies.
+    """
 
     ours: dict[str, tuple[str, ...]]
     others: str
     had_ours: bool
+    tokens: tuple[str, ...] | None = None
 
     def values(self, name: str) -> tuple[str, ...]:
-        """The values under one of our names, in the order sent."""
-        return self.ours.get(name, ())
+        """The values under one of our names, in the order sent; without cookies, all tokens that there are."""
+        return self.ours.get(name, ()) if self.tokens is None else self.tokens
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether there is anything that may say who this is."""
+        return self.had_ours if self.tokens is None else bool(self.tokens)
 
 
 def _bare(name: str) -> str:

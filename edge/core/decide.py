@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from edge.core import answers, identity, reserved, standing
+from edge.core import answers, cors, identity, reserved, standing
 from edge.core.asking import look
 from edge.core.conclude import write_context
 from edge.core.errors import StoreAway, StoreBusy
@@ -36,7 +36,7 @@ def decide(request: Request, context: Context) -> Deciding:
         return _pass_by(request, context, "no rule")
     if match.is_all_exempt:
         return _pass_by(request, context, "asset or bypass")
-    if _is_preflight(request):
+    if cors.is_preflight(request):
         return _pass_by(request, context, "preflight")
     if _is_return(match, request):
         return _pass_by(request, context, "return from another site")
@@ -65,11 +65,6 @@ def _refused(match: Match, request: Request, context: Context) -> Respond:
     queue = match.groups[0][0]
     closed = Standing(queue, "closed", context.now_ms(request, queue.scope), poll_s=reserved.CLOSED_POLL_S)
     return _held(queue, Outcome(f"country {request.country or 'unknown'} not taken", standing=closed), match, request, context)
-
-
-def _is_preflight(request: Request) -> bool:
-    headers = request.headers
-    return request.method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers
 
 
 def _is_prefetch(request: Request) -> bool:

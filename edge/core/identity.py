@@ -13,6 +13,7 @@ from edge.core.errors import StoreBusy, TokenError
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
 from edge.core.routing import Group, Match, choose_by_country
+from edge.core.token_header import jar_of
 from edge.core.tokens import Candidate, Pass, Place
 
 STORE_ERROR_PASS_MS = 120_000
@@ -68,8 +69,11 @@ def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies)
         if place is not None and place.expires_ms > now_ms:
             visitor.place = _newer(visitor.place, place)
     visitor.dead = bool(values) and visitor.admission is None and visitor.place is None
-    if len(jar.ours) > 1 or not values:
+    if len(jar.ours) > 1 or not values or jar.tokens is not None:
         _read_candidate(visitor, request, context, now_ms)
+    if jar.tokens is not None:
+        # One header for all kinds: what is not of this kind is not dead.
+        visitor.dead, visitor.dead_candidate = bool(values) and visitor.rank == 0, False
     return visitor
 
 
@@ -111,7 +115,7 @@ def choose(match: Match, request: Request, context: Context) -> Visitor | Turned
     Within a rule a valid token decides, and only without one the country does. Where the spellings of the path lead to several
     rules, the first queue that does not know the visitor as inside decides.
     """
-    jar = context.cookies.read(request.header("cookie"))
+    jar = jar_of(request, context)
     inside: Visitor | None = None
     turned: Turned = "exempt"
     for group in match.groups:
@@ -128,14 +132,14 @@ def choose(match: Match, request: Request, context: Context) -> Visitor | Turned
 
 
 def _choose_within(group: Group, request: Request, context: Context, jar: Cookies) -> Visitor | Literal["pass", "refuse"]:
-    if len(group) == 1 and jar.had_ours:
+    if len(group) == 1 and jar.has_tokens:
         # The plain case: one queue, and the country matters only to whom it does not know.
         only = read_visitor(group[0], request, context, jar)
         if only.admission is not None or only.rank:
             return only
         visitors = [only]
     else:
-        visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.had_ours else []
+        visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.has_tokens else []
     best = max(visitors, key=lambda visitor: visitor.rank, default=None)
     if best is not None and best.rank > 0:
         return best

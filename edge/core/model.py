@@ -25,6 +25,11 @@ _HOST = Text(r"\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a host in lower case 
 _COUNTRY = Text(r"(?!XX|ZZ)[A-Z]{2}", "two capital letters (ISO 3166-1); XX and ZZ are no country, see unknown_country", 2)
 _LINE = r"[^\x00-\x1f]*[^\x00-\x1f\s][^\x00-\x1f]*"
 _LINE_SAYS = "a line of text that is not blank"
+_ORIGIN = Text(
+    r"[a-z][a-z0-9+.-]*://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?",
+    "an origin as browsers send it: scheme://host in lower case, with a port only if it is not the scheme's own",
+    253,
+)
 _EXTENSION = Text(r"[a-z0-9]+", "an extension in lower case without its dot", 16)
 _DAY_S = 86_400
 
@@ -133,6 +138,7 @@ QUEUE_FIELDS: tuple[Field, ...] = (
           "domain of the cookies, when hosts share them; null: this host only", None),
     Field("bypass", ListOf(_PATH, 0, 100), "paths that are never held", ()),
     Field("return_paths", ListOf(_PATH, 0, 100), "paths at which a cross-site POST comes back, from a payment say", ()),
+    Field("allowed_origins", ListOf(_ORIGIN, 0, 100), "origins whose scripts may read held answers and the status", ()),
     Field("asset_extensions", ListOf(_EXTENSION, 0, 100), "extensions that are never held", ASSET_EXTENSIONS),
     Field("on_store_error", Choice(("hold", "admit")), "without a connection to Redis: keep the page, or let some in", "hold"),
     Field("store_error_admit_per_minute", Int(1, 1_000_000, optional=True),
@@ -190,6 +196,7 @@ class Queue:
     cookie_domain: str | None
     bypass: tuple[str, ...]
     return_paths: tuple[str, ...]
+    allowed_origins: tuple[str, ...]
     asset_extensions: tuple[str, ...]
     on_store_error: Literal["hold", "admit"]
     store_error_admit_per_minute: int | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from edge.core import answers, commands, cookies
+from edge.core import answers, commands, cookies, cors
 from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, read_visitor
@@ -14,6 +14,7 @@ from edge.core.outcome import Outcome, from_memory
 from edge.core.spelling import normalise_host, path_of
 from edge.core.stand import Step
 from edge.core.standing import Standing
+from edge.core.token_header import NAME, jar_of
 
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
@@ -34,11 +35,21 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
     queue = context.config.queue(queue_id)
     if queue is None or action not in ("status", "leave"):
         return answers.problem(request, 404, "not found", _KNOWN)
-    jar = context.cookies.read(request.header("cookie"))
-    visitor = read_visitor(queue, request, context, jar)
+    if cors.is_preflight(request):
+        return _preflight(queue, action, request)
+    visitor = read_visitor(queue, request, context, jar_of(request, context))
     if action == "status":
         return _only(("GET",), request) or _known_status(visitor, request, context) or _status(visitor, request, context)
-    return _only(("POST",), request) or _cross_site(request) or _leave(visitor, request, context)
+    return _only(("POST",), request) or _cross_site(visitor.queue, request) or _leave(visitor, request, context)
+
+
+def _preflight(queue: Queue, action: str, request: Request) -> Respond:
+    """The answer to a browser that asks on behalf of a script of another origin."""
+    if not cors.is_allowed(queue, request):
+        said = f"{request.header('origin')[:100]} is not among the allowed_origins of queue {queue.id}"
+        return answers.problem(request, 403, "forbidden", said, (cors.vary(queue, "Access-Control-Request-Method"),))
+    methods = ("GET",) if action == "status" else ("POST",)
+    return Respond(204, (*answers.NO_STORE, *cors.preflight(queue, request, methods)), "", "preflight")
 
 
 def _only(methods: tuple[str, ...], request: Request) -> Respond | None:
@@ -48,8 +59,10 @@ def _only(methods: tuple[str, ...], request: Request) -> Respond | None:
     return answers.problem(request, 405, "method not allowed", f"use {allowed}", (("Allow", allowed),))
 
 
-def _cross_site(request: Request) -> Respond | None:
-    """A page elsewhere must not make its readers give up their places."""
+def _cross_site(queue: Queue, request: Request) -> Respond | None:
+    """A page elsewhere must not make its readers give up their places. Cookies go along by themselves, the header never does."""
+    if request.header(NAME) or cors.is_allowed(queue, request):
+        return None
     origin, site = request.header("origin"), request.header("sec-fetch-site")
     foreign = origin and normalise_host(origin.partition("://")[2]) != normalise_host(request.host)
     if site in ("cross-site", "same-site") or (not site and foreign):
@@ -75,11 +88,11 @@ def _told(visitor: Visitor, outcome: Outcome, request: Request, context: Context
     if outcome.admission is None:
         assert outcome.standing is not None
         status = 429 if outcome.is_refused else 200
-        return answers.status_answer(outcome.standing, outcome.why, outcome.set_cookies, status=status)
+        return answers.status_answer(outcome.standing, request, outcome.why, outcome.set_cookies, status=status)
     held = outcome.admission
     inside = Standing(queue, "inside", context.now_ms(request, queue.scope), held.epoch, held.position or None, 0,
                       poll_s=queue.renew_every_s)  # fmt: skip
-    return answers.status_answer(inside, outcome.why, outcome.set_cookies)
+    return answers.status_answer(inside, request, outcome.why, outcome.set_cookies)
 
 
 def _not_from_there(visitor: Visitor, request: Request, context: Context, *, is_passed: bool) -> Respond:
@@ -87,8 +100,8 @@ def _not_from_there(visitor: Visitor, request: Request, context: Context, *, is_
     queue, now_ms = visitor.queue, context.now_ms(request, visitor.queue.scope)
     dead = (cookies.expire_cookie(queue, request.scheme),) if visitor.dead else ()
     if is_passed:
-        return answers.status_answer(Standing(queue, "inside", now_ms, poll_s=CLOSED_POLL_S), "country passes", dead)
-    return answers.status_answer(Standing(queue, "closed", now_ms, poll_s=CLOSED_POLL_S), "country not taken", dead)
+        return answers.status_answer(Standing(queue, "inside", now_ms, poll_s=CLOSED_POLL_S), request, "country passes", dead)
+    return answers.status_answer(Standing(queue, "closed", now_ms, poll_s=CLOSED_POLL_S), request, "country not taken", dead)
 
 
 def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
@@ -110,7 +123,7 @@ def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
 
 def _left(where: Standing, request: Request, context: Context, why: str, status: int, expire: tuple[str, ...]) -> Respond:
     if answers.wants_json(request) or "text/html" not in request.header("accept"):
-        return answers.status_answer(where, why, expire, status=status)
+        return answers.status_answer(where, request, why, expire, status=status)
     back = replace(request, target=_way_back(where.queue, request))
     return answers.held(where, back, context, why, status=status, set_cookies=expire)
 

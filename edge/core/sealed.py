@@ -15,7 +15,7 @@ from edge.core.model import ATTRIBUTES, QUEUE_DEFAULTS, QUEUE_FIELDS, Lane, Queu
 from edge.core.moments import moment_ms
 
 _START = '{"checked": "'
-_LISTS = ("countries", "bypass", "return_paths", "asset_extensions")
+_LISTS = ("countries", "bypass", "return_paths", "allowed_origins", "asset_extensions")
 _MOMENTS = tuple((key, name) for key, name in ATTRIBUTES.items() if key != name)
 # What a queue has that its configuration does not say.
 _PLAIN: dict[str, Any] = {ATTRIBUTES[key]: value for key, value in QUEUE_DEFAULTS.items()} | {

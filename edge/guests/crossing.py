@@ -11,7 +11,7 @@ from edge.core.scripts import Flavour
 
 REQUEST_HEADERS = (
     "accept", "access-control-request-method", "cookie", "origin", "purpose", "referer", "sec-fetch-dest", "sec-fetch-mode",
-    "sec-fetch-site", "sec-purpose", "x-moz",
+    "sec-fetch-site", "sec-purpose", "stanchion-token", "x-moz",
 )  # fmt: skip
 
 

@@ -165,6 +165,10 @@ class Browser:
         """One look at the status."""
         return self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON})
 
+    def status_as(self, headers: Mapping[str, str], queue_id: str = "launch") -> Got:
+        """One look at the status, with headers of one's own."""
+        return self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON, **headers})
+
     def leave(self, headers: Mapping[str, str] | None = None, queue_id: str = "launch") -> Got:
         """Gives up the place."""
         return self.get(f"/.stanchion/{queue_id}/leave", "POST", headers)

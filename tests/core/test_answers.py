@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from edge.core import answers, pages
+from edge.core import answers, pages, problems
 from edge.core.admission import WaitRange
 from edge.core.messages import Request, Respond
 from edge.core.standing import Standing
@@ -29,7 +29,7 @@ def test_no_cache_anywhere_keeps_an_answer_of_ours(accept: str) -> None:
     where = Standing(QUEUE, "waiting", START_MS)
     for answer in (
         answers.held(where, request(accept=accept), WORLD.node.context, "why"),
-        answers.status_answer(where, "why"),
+        answers.status_answer(where, request(accept=accept), "why"),
         answers.problem(request(), 404, "x", "y"),
         answers.without_configuration(request(accept=accept), "why", 10),
         answers.json_answer(200, {}, "why"),
@@ -98,5 +98,6 @@ def test_without_a_configuration_a_script_gets_the_status_with_every_key() -> No
     answer = answers.without_configuration(request(accept=JSON), "why", 10)
     assert json.loads(answer.body) == {
         "queue": None, "state": "unavailable", "position": None, "ahead": None, "wait_s": None, "poll_s": 10, "epoch": None,
-        "now": START_MS,
+        "now": START_MS, "type": "about:blank", "title": "Service Unavailable", "status": 503, "error": "unavailable",
+        "detail": problems.UNAVAILABLE,
     }  # fmt: skip

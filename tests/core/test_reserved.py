@@ -21,7 +21,8 @@ KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now
 def test_anything_else_under_the_prefix_is_a_json_404(path: str, method: str) -> None:
     got = Browser(World()).get(f"/.stanchion/{path}", method)
     assert got.status == 404
-    assert got.header("Content-Type") == "application/json"
+    assert got.header("Content-Type") == "application/problem+json"
+    assert (got.json["type"], got.json["title"], got.json["status"]) == ("about:blank", "Not Found", 404)
     assert got.json["error"] == "not found"
     assert got.header("Cache-Control") == "private, no-store"
 

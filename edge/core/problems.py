@@ -1,0 +1,24 @@
+"""Errors of the gate as problem details (RFC 9457). `error` is the name that they had before; it stays."""
+
+from __future__ import annotations
+
+import json
+
+MEDIA_TYPE = "application/problem+json"
+# With the type about:blank the title is the phrase of the status (RFC 9457, section 4.2.1).
+_TITLES = {
+    400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 429: "Too Many Requests",
+    503: "Service Unavailable",
+}  # fmt: skip
+
+TOO_MANY = "too many requests, from this network or from everybody; a place is not lost; try again after Retry-After"
+UNAVAILABLE = "the queue cannot be asked at the moment; a place is not lost; try again after Retry-After"
+NOT_SENT = "the request did not reach the site, for its sender is not inside yet; send it again when admitted"
+
+
+def problem_text(status: int, detail: str, error: str, members: str = "{}") -> str:
+    """The body of an error. `members`: a JSON object as text that comes first, the status JSON say."""
+    title = _TITLES.get(status, "Error")
+    said = json.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail, "error": error},
+                      separators=(",", ":"))  # fmt: skip
+    return f"{members[:-1]},{said[1:]}" if members != "{}" else said
