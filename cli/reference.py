@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cli.states_page import states_page
 from edge.core.combinations import COMBINATIONS
 from edge.core.config import json_schema
 from edge.core.fields import Field, MapOf
@@ -118,7 +119,7 @@ def configuration_page() -> str:
         'A configuration is one JSON object, `{"queues": [...], "groups": [...]}`, kept in the KV store under `config.json`;',
         "groups may be left out. `stanchion config check FILE` names every fault with its place; `stanchion config apply FILE`",
         "puts it in force and gives each queue or group that changed a higher `config_version`. What is refused changes nothing.",
-        "Ready examples, mode by mode: [modes.md](modes.md).",
+        "Ready examples, mode by mode: [modes.md](modes.md). What each state of a queue means: [states.md](states.md).",
         "",
         "## A queue",
         "",
@@ -168,6 +169,7 @@ def pages() -> dict[str, str]:
     """Every generated page by its name in docs/."""
     return {
         "configuration.md": configuration_page(),
+        "states.md": states_page(),
         "config.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
         "settings.md": "# Settings\n\nMade from the table in `host/settings.py` by `make docs`. "
         "Every part reads its settings from the environment.\n\n" + settings_reference().rstrip() + "\n",
