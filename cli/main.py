@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, config, doctor."""
+"""`stanchion`: run, publish, config, draw, doctor."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from cli.configuration import config
 from cli.doctor import doctor
+from cli.draw import draw
 from cli.publish import publish
 from cli.run import run
 
@@ -16,7 +17,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, doctor):
+for command in (run, publish, config, draw, doctor):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def _yes(value: bool) -> str:
 
 
 def _queue_rows() -> Iterator[str]:
-    yield "| state | when | newcomers get | calls | called may come in | turns run | newcomers see | in line see |"
+    yield "| state | when | newcomers get | calls | the called may enter | turns run | newcomers see | in line see |"
     yield "|---|---|---|---|---|---|---|---|"
     for state in QUEUE_STATES.values():
         cells = (f"`{state.name}`", state.meaning, _NEWCOMERS[state.newcomers], _yes(state.calls), _yes(state.claims),
@@ -48,16 +48,16 @@ def states_page() -> str:
     return "\n".join([
         "# States",
         "",
-        "Made from the tables in `edge/core/states.py` by `make docs`; the scripts and the status JSON are tested against them.",
+        "Made from the tables in `edge/core/states.py` by `make docs`. The scripts and the status JSON are tested against them.",
         "",
         "## A queue",
         "",
         "The first state of this list that applies is the queue's. Those inside are untouched in every one of them: they stay",
-        "until their visit ends in one of the ways below. Where turns and presence do not run they stand still: nobody loses one.",
+        "until their visit ends in one of the ways below. Where turns and presence do not run, they stand still.",
         "",
         *_queue_rows(),
         "",
-        "A called visitor sees `called` where claims are allowed, else what those in line see, with the same time left afterwards.",
+        "A called visitor sees `called` where claims are allowed, else what those in line see; the time left stays the same.",
         "",
         "## A visit",
         "",
@@ -67,6 +67,6 @@ def states_page() -> str:
         "",
         *_move_rows(),
         "",
-        "Each way out of a visit frees its slot once, and has a counter and an event of its own. The status says `ended` of all.",
+        "Each way out of a visit frees its slot once, and has a counter and an event of its own; the status says `ended`.",
         "",
     ])  # fmt: skip

@@ -37,9 +37,11 @@ DAY: dict[Mode, tuple[str, str, str, str]] = {
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_day_of_a_queue_in_each_mode(mode: Mode) -> None:
-    schedule = {"prequeue_at_ms": PRE, "opens_at_ms": OPENS, "closes_at_ms": CLOSES}
-    times = (500, 1500, 2500, 3500)
-    assert tuple(effective_state(mode, now_ms, has_opened=now_ms >= OPENS, **schedule) for now_ms in times) == DAY[mode]
+    def at(now_ms: int) -> str:
+        has_opened = now_ms >= OPENS
+        return effective_state(mode, now_ms, prequeue_at_ms=PRE, opens_at_ms=OPENS, closes_at_ms=CLOSES, has_opened=has_opened)
+
+    assert (at(500), at(1500), at(2500), at(3500)) == DAY[mode]
 
 
 def test_without_a_pre_queue_it_opens_by_the_clock_and_with_one_by_the_draw() -> None:

@@ -1,0 +1,101 @@
+"""`stanchion draw verify`: recomputes commitment, key, places and chain of a published draw, from a file or an address."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+import httpx
+
+from edge.core.draw_record import BadRecord, Drawn, check_chain, check_permutation, place_in, read_record
+
+RECORD_MAX_BYTES = 1_000_000
+TIMEOUT_S = 10.0
+_ARRIVAL = re.compile(r"(\d{1,2})[ ,](\d{1,9})[ ,]([0-9a-f]{40})", re.ASCII).fullmatch
+
+
+@click.group()
+def draw() -> None:
+    """Check the draw of a pre-queue."""
+
+
+def _fetched(source: str) -> str:
+    if source.startswith(("http://", "https://")):
+        try:
+            answer = httpx.get(source, timeout=TIMEOUT_S, follow_redirects=True, headers={"Accept": "application/json"})
+            answer.raise_for_status()
+        except httpx.HTTPError as error:
+            raise click.ClickException(f"{source}: {error}") from error
+        return answer.text
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"{source}: {error}") from error
+
+
+def _read(source: str) -> Drawn:
+    text = _fetched(source)
+    if len(text) > RECORD_MAX_BYTES:
+        raise click.ClickException(f"{source}: larger than {RECORD_MAX_BYTES} bytes; a record of a draw is small")
+    try:
+        return read_record(json.loads(text))
+    except BadRecord as error:
+        raise click.ClickException(f"{source}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise click.ClickException(f"{source}: is not JSON: {error}") from error
+
+
+def _arrivals(file: Path) -> list[tuple[int, int, str]]:
+    """The arrivals of a file: `line number sha1` each on a line of its own, in the order in which they came."""
+    found = []
+    try:
+        rows = file.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"{file}: {error}") from error
+    for index, row in enumerate(rows, start=1):
+        parts = _ARRIVAL(row.strip())
+        if parts is None:
+            raise click.ClickException(f"{file}, line {index}: {row[:60]!r} is no arrival; expected: line number sha1")
+        found.append((int(parts[1]), int(parts[2]), parts[3]))
+    return found
+
+
+def _check_everything(drawn: Drawn, arrivals: Path | None) -> None:
+    for line, count in enumerate(drawn.counts):
+        with click.progressbar(range(1, count + 1), label=f"line {line}: {count} places") as numbers:
+            places = [place_in(drawn, line, number) for number in numbers]
+        check_permutation(drawn, line, places)
+        click.echo(f"line {line}: each of 1 to {count} is given once" if count else f"line {line}: nobody came")
+    if arrivals is None:
+        click.echo("chain: not checked; give the published list with --arrivals FILE")
+    else:
+        listed = _arrivals(arrivals)
+        check_chain(drawn, listed)
+        click.echo(f"chain: {len(listed)} arrivals make {drawn.chain}")
+
+
+@draw.command()
+@click.argument("source", metavar="FILE_OR_URL")
+@click.option("--number", type=click.IntRange(min=1), help="Your number of arrival.")
+@click.option("--line", type=click.IntRange(min=0), default=0, show_default=True, help="Your line in the record.")
+@click.option("--all", "everything", is_flag=True, help="Every place of every line.")
+@click.option("--arrivals", type=click.Path(path_type=Path), help="The list of arrivals, for the chain.")
+@click.option("--commitment", "seen", help="The commitment that you saw before the opening.")
+def verify(source: str, number: int | None, line: int, everything: bool, arrivals: Path | None, seen: str | None) -> None:
+    """Recompute the draw that FILE_OR_URL publishes: commitment, key, and the place of a number, or all of it."""
+    if number is None and not everything:
+        raise click.UsageError("give --number N for one place, or --all")
+    drawn = _read(source)
+    try:
+        if seen is not None and seen.strip().lower() != drawn.commitment:
+            raise BadRecord(f"commitment: you saw {seen.strip()}, the published seed makes {drawn.commitment}")
+        click.echo(f"queue {drawn.queue}: the seed is the one committed to, {drawn.commitment}")
+        click.echo("the key is made of it" + (" and of the beacon" if drawn.beacon else "; no beacon was mixed in"))
+        if number is not None:
+            click.echo(f"number {number} of line {line} has place {place_in(drawn, line, number)} of {drawn.counts[line]}")
+        if everything:
+            _check_everything(drawn, arrivals)
+    except BadRecord as error:
+        raise click.ClickException(f"{source}: {error}") from error
