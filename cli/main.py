@@ -1,12 +1,14 @@
-"""`stanchion`: run, publish, config, draw, doctor."""
+"""`stanchion`: run, publish, config, draw, doctor, kv, deploy."""
 
 from __future__ import annotations
 
 import click
 
 from cli.configuration import config
+from cli.deploy.command import deploy
 from cli.doctor import doctor
 from cli.draw import draw
+from cli.kv.command import kv
 from cli.publish import publish
 from cli.run import run
 
@@ -17,7 +19,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, draw, doctor):
+for command in (run, publish, config, draw, doctor, kv, deploy):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import httpx
 
 from edge.core.commands import Answer, Call, configure
 from edge.core.model import Queue
+from edge.core.scripts import Flavour
 
 TIMEOUT_S = 5.0
 
@@ -18,9 +19,11 @@ def send(call: Call, environ: Mapping[str, str]) -> Answer:
     """Runs one script in full. Raises click.ClickException when Redis does not answer."""
     url = environ["UPSTASH_REDIS_REST_URL"].rstrip("/")
     is_local = httpx.URL(url).host in ("127.0.0.1", "localhost", "::1")
+    named = environ.get("STANCHION_REDIS_FLAVOUR") or ("redis" if is_local else "upstash")
+    flavour: Flavour = "redis" if named == "redis" else "upstash"
     headers = {"Authorization": f"Bearer {environ['UPSTASH_REDIS_REST_TOKEN']}"}
     try:
-        answer = httpx.post(url, json=call.eval("redis" if is_local else "upstash"), headers=headers, timeout=TIMEOUT_S)
+        answer = httpx.post(url, json=call.eval(flavour), headers=headers, timeout=TIMEOUT_S)
         body = answer.json()
     except (httpx.HTTPError, ValueError) as error:
         raise click.ClickException(f"Redis over REST at {url} does not answer: {error}") from error

@@ -144,6 +144,8 @@ SETTINGS: tuple[Setting, ...] = (
         ".cache",
         "Folder for built and compiled components; only its owner may write there.",
     ),
+    Setting("FASTLY_API_TOKEN", "", "Token of Fastly's API, for deploying.", secret=True, kind="bearer"),
+    Setting("FASTLY_API_ENDPOINT", "https://api.fastly.com", "Address of Fastly's API.", kind="url"),
     Setting(
         "STANCHION_LOG_REQUESTS",
         "1",
@@ -166,6 +168,12 @@ class Settings:
 
     def __repr__(self) -> str:
         return f"Settings({len(self._values)} values)"
+
+    def needed(self, name: str) -> str:
+        """A setting that the caller cannot do without. Raises SettingError when it has no value."""
+        if not self._values[name]:
+            raise SettingError(name, "it is not set", _BY_NAME[name].meaning.rstrip("."))
+        return self._values[name]
 
     def number(self, name: str) -> int:
         """A setting whose rule is a whole number."""
@@ -201,11 +209,10 @@ def load(environ: Mapping[str, str], required: Iterable[str] = ()) -> Settings:
     Raises SettingError for the first value that breaks its rule, and for a name of `required` without one.
     """
     values = {setting.name: _read(setting, environ.get(setting.name, "").strip()) for setting in SETTINGS}
+    settings = Settings(values)
     for name in required:
-        if not values[name]:
-            setting = _BY_NAME[name]
-            raise SettingError(name, "it is not set", setting.meaning.rstrip("."))
-    return Settings(values)
+        settings.needed(name)
+    return settings
 
 
 def _read(setting: Setting, text: str) -> str:

@@ -16,7 +16,7 @@ from host.settings import SETTINGS, SettingError, load, settings_reference
 
 KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 SOURCES = ("edge", "host", "admin", "cli", "sim", "bench", "templates", "examples", "Makefile", ".ci")
-NAME = re.compile(r"\b(?:STANCHION|UPSTASH)_[A-Z0-9_]*[A-Z0-9]\b")
+NAME = re.compile(r"\b(?:STANCHION|UPSTASH|FASTLY)_[A-Z0-9_]*[A-Z0-9]\b")
 TABLE = ROOT / "host" / "settings.py"
 # Of the test suite alone.
 OF_THE_TESTS = {"STANCHION_TEST_REQUIRE"}

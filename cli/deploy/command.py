@@ -1,0 +1,118 @@
+"""`stanchion deploy fastly`: a plan, then the calls that make it true."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from cli.deploy.account import check_token, look
+from cli.deploy.api import Api, ApiError
+from cli.deploy.inputs import InputError
+from cli.deploy.package import DEFAULT_PACKAGE, read_package
+from cli.deploy.plan import fingerprint, known, plan
+from cli.deploy.steps import Runner, Step, StepFailed, carry_out
+from cli.deploy.wanted import Options, Wanted, wanted
+from cli.kv.folder import FolderStore
+from cli.redis_rest import start_queue
+from host.settings import SettingError, Settings, load
+
+
+@click.group()
+def deploy() -> None:
+    """Put the gate where visitors are."""
+
+
+@deploy.command()
+@click.option("--name", default="stanchion", show_default=True, help="Name of the service; created when there is none.")
+@click.option("--service-id", default="", help="The service by its id, when a name is not enough.")
+@click.option("--domain", "domains", multiple=True, help="A domain that visitors use; may be given again.")
+@click.option("--package", type=click.Path(path_type=Path, dir_okay=False), default=DEFAULT_PACKAGE,
+              help="The package that `make fastly` builds (pkg/stanchion.tar.gz).")  # fmt: skip
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="KV folder (STANCHION_KV_DIR).")
+@click.option("--kv-store", default="", help="Name of the KV store (the service's name and -kv).")
+@click.option("--secret-store", default="", help="Name of the secret store (the service's name and -secret).")
+@click.option("--config-store", default="", help="Name of the config store (the service's name and -config).")
+@click.option("--dry-run", is_flag=True, help="Print the calls, secrets masked, and send only those that read.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before acting.")
+def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, folder: Path | None, kv_store: str,
+           secret_store: str, config_store: str, dry_run: bool, yes: bool) -> None:  # fmt: skip
+    """Create or update the gate on Fastly Compute: service, stores, secrets, backends, package, configuration and pages.
+
+    The token comes from FASTLY_API_TOKEN, the rest from the settings of docs/settings.md. Run it again at any time: it compares
+    and does only what is missing.
+    """
+    stores = {"kv": kv_store, "secret": secret_store, "config": config_store}
+    with _in_sentences():
+        settings = load(os.environ)
+        token = settings.needed("FASTLY_API_TOKEN")
+        place = FolderStore(folder or Path(settings["STANCHION_KV_DIR"]))
+        want = wanted(Options(name, service_id, domains, stores), read_package(package), settings, place)
+        with _api(token, settings) as api:
+            _run(want, api, settings, dry_run=dry_run, yes=yes)
+
+
+@contextmanager
+def _in_sentences() -> Iterator[None]:
+    try:
+        yield
+    except (InputError, SettingError, ApiError, StepFailed) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _api(token: str, settings: Settings) -> Iterator[Api]:
+    api = Api(token, settings["FASTLY_API_ENDPOINT"])
+    try:
+        yield api
+    finally:
+        api.close()
+
+
+def _run(want: Wanted, api: Api, settings: Settings, *, dry_run: bool, yes: bool) -> None:
+    click.echo(f"as {check_token(api)}")
+    found = look(api, want)
+    if not found.domains and not want.domains:
+        raise InputError("the service has no domain yet: give --domain shop.example.org, or a free --domain NAME.edgecompute.app")
+    steps = plan(want, found)
+    runner = Runner(api, known(found), lambda queue: start_queue(queue, _redis(settings), new=True), fingerprint)
+    if not steps:
+        number = found.base.number if found.base else "?"
+        click.echo(f"nothing to do: version {number} of {want.service} and its stores are what this would make")
+        return
+    _show(steps, runner, want, dry_run=dry_run)
+    if dry_run:
+        return
+    _ask(yes)
+    carry_out(steps, runner)
+    click.echo(f"done: {len(steps)} steps; service {runner.known['service']}, version {runner.known.get('version', 'as before')}")
+    if domains := sorted(found.domains | set(want.domains)):
+        click.echo(f"look at it from outside with: stanchion doctor https://{domains[0]}/ADDRESS-OF-A-QUEUE")
+
+
+def _redis(settings: Settings) -> dict[str, str]:
+    needed = {name: settings.needed(name) for name in ("UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN")}
+    return needed | {"STANCHION_REDIS_FLAVOUR": settings["STANCHION_REDIS_FLAVOUR"]}
+
+
+def _show(steps: list[Step], runner: Runner, want: Wanted, *, dry_run: bool) -> None:
+    click.echo(f"plan for {want.service}: {len(steps)} steps")
+    for step in steps:
+        click.echo(f"  {step.what}")
+        if dry_run:
+            click.echo(f"      {runner.shown(step)}")
+    if want.package.setup.log_endpoints:
+        names = ", ".join(want.package.setup.log_endpoints)
+        click.echo(f"not part of it: the log endpoint {names}; add it in Fastly's console for where your logs go")
+
+
+def _ask(yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("nobody is here to say yes: give --yes to act, or --dry-run to look")
+    click.confirm("do it?", abort=True)

@@ -1,0 +1,227 @@
+"""`stanchion kv`: the same moves against a folder, Fastly's KV store (the stand-in) and a Redis over REST (the bridge)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from cli.deploy.api import Api
+from cli.kv.compare import in_order
+from cli.kv.fastly_kv import FastlyStore
+from cli.kv.folder import FolderStore
+from cli.kv.redis_kv import REQUEST_MAX_BYTES, RedisStore
+from cli.kv.stores import Store, StoreError
+from cli.main import main
+from tests.cli.deploy.standin import TOKEN as FASTLY_TOKEN
+from tests.cli.deploy.standin import Fastly, running_fastly
+from tests.cli.deploy.world import configuration
+from tests.host.rest.servers import TOKEN, Door, running_door
+
+KINDS = ("folder", "fastly", "redis")
+
+
+@pytest.fixture(scope="module")
+def door() -> Iterator[Door]:
+    with running_door() as running:
+        yield running
+
+
+@pytest.fixture
+def fastly() -> Iterator[Fastly]:
+    with running_fastly() as running:
+        running.stores["kv"]["K1"] = {"name": "pages", "held": {}}
+        yield running
+        assert running.faults == []
+
+
+@dataclass
+class Place:
+    """A KV folder, and another store of some kind under the name that the command line gives it."""
+
+    root: Path
+    name: str
+    other: Store
+    environ: dict[str, str]
+
+    def run(self, verb: str, *arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["kv", verb, self.name, "--folder", str(self.root), *arguments], env=self.environ)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    def write(self, key: str, text: str) -> None:
+        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / key).write_text(text)
+
+
+@pytest.fixture(params=KINDS)
+def place(request: pytest.FixtureRequest, fastly: Fastly, door: Door, tmp_path: Path) -> Place:
+    environ = {"FASTLY_API_TOKEN": FASTLY_TOKEN, "FASTLY_API_ENDPOINT": fastly.url, "UPSTASH_REDIS_REST_URL": door.url,
+               "UPSTASH_REDIS_REST_TOKEN": TOKEN}  # fmt: skip
+    root, away = tmp_path / "kv", tmp_path / "away"
+    root.mkdir()
+    away.mkdir()
+    hash_key = f"kv:{tmp_path.name}"
+    other: dict[str, tuple[str, Store]] = {
+        "folder": (f"folder:{away}", FolderStore(away)),
+        "fastly": ("fastly:pages", FastlyStore(Api(FASTLY_TOKEN, fastly.url), "pages")),
+        "redis": (f"redis:{hash_key}", RedisStore(door.url, TOKEN, hash_key)),
+    }
+    made = Place(root, *other[request.param], environ)
+    for number in range(5):
+        made.write(f"pages/default/en/page{number}.html", f"<p>é {number}</p>\n")
+    made.write("config.json", configuration("sale"))
+    return made
+
+
+def test_a_store_does_what_every_store_does(place: Place) -> None:
+    store = place.other
+    assert store.list() == []
+    assert store.get("a/b") is None
+    store.put("a/b", "é\n\x00 \u2028")
+    store.put("a/b", "two")
+    store.put("c", "")
+    assert store.list() == ["a/b", "c"]
+    assert (store.get("a/b"), store.get("c")) == ("two", "")
+    store.delete("a/b")
+    store.delete("a/b")
+    assert store.list() == ["c"]
+
+
+def test_push_diff_pull(place: Place, tmp_path: Path) -> None:
+    assert place.run("diff")[0] == 1
+    code, output = place.run("push")
+    assert (code, "6 new" in output) == (0, True)
+    assert place.other.get("config.json") == (place.root / "config.json").read_text()
+    assert place.run("diff") == (0, f"the folder {place.root} and {place.other.name}: no difference\n")
+    assert "nothing to do" in place.run("push")[1]
+    place.other.put("pages/default/en/page1.html", "<p>edited there</p>")
+    place.write("pages/x/en/new.html", "new")
+    place.other.put("old.txt", "old")
+    code, output = place.run("diff")
+    assert code == 1
+    assert "~ pages/default/en/page1.html (19 bytes -> 12 bytes)\n" in output
+    assert "+ pages/x/en/new.html (3 bytes)\n" in output
+    assert "- old.txt (3 bytes)\n" in output
+    assert "1 new, 1 changed, 1 only there" in output
+    place.run("pull")
+    assert (place.root / "pages/default/en/page1.html").read_text() == "<p>edited there</p>"
+    assert (place.root / "old.txt").read_text() == "old"
+    assert (place.root / "pages/x/en/new.html").exists(), "left alone without --delete"
+
+
+def test_unified_differences(place: Place) -> None:
+    place.run("push")
+    place.write("pages/default/en/page1.html", "<p>é 1</p>\n<p>more</p>\n")
+    output = place.run("diff", "-u")[1]
+    assert "--- a/pages/default/en/page1.html\n+++ b/pages/default/en/page1.html\n" in output
+    assert "\n <p>é 1</p>\n+<p>more</p>\n" in output
+
+
+def test_what_only_the_target_has_goes_when_asked(place: Place) -> None:
+    place.run("push")
+    (place.root / "pages/default/en/page1.html").unlink()
+    code, output = place.run("push")
+    assert (code, "left alone" in output) == (0, True)
+    assert place.run("push", "--delete", "--dry-run")[0] == 1
+    assert "pages/default/en/page1.html" in place.other.list()
+    assert place.run("push", "--delete")[0] == 0
+    assert "pages/default/en/page1.html" not in place.other.list()
+    (place.root / "config.json").unlink()
+    code, output = place.run("push", "--delete")
+    assert (code, "without a configuration" in output) == (2, True)
+    assert place.other.get("config.json") is not None
+
+
+def test_a_dry_run_changes_nothing_and_ends_as_diff_does(place: Place) -> None:
+    code, output = place.run("push", "--dry-run")
+    assert (code, "would bring 6 new" in output) == (1, True)
+    assert place.other.list() == []
+    place.run("push")
+    assert place.run("push", "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize("verb", ["push", "pull"])
+def test_a_broken_configuration_is_not_brought(place: Place, verb: str) -> None:
+    place.run("push")
+    if verb == "push":
+        place.write("config.json", '{"queues": [{}]}')
+    else:
+        place.other.put("config.json", '{"queues": [{}]}')
+    place.write("pages/x/en/new.html", "new")
+    code, output = place.run(verb)
+    assert (code, "config.json is broken and was not brought" in output) == (2, True)
+    assert "pages/x/en/new.html" not in place.other.list(), "nothing is written when something cannot be"
+
+
+def test_the_limits_of_each_store() -> None:
+    for key in ("", "x" * 1025, "a#b", "..", ".well-known/acme-challenge/x", "a\nb"):
+        with pytest.raises(StoreError):
+            FastlyStore.limits.check(key, "", "Fastly")
+    FastlyStore.limits.check("x" * 1024, "y" * 25_000_000, "Fastly")
+    with pytest.raises(StoreError, match="25,000,001 bytes"):
+        FastlyStore.limits.check("x", "y" * 25_000_001, "Fastly")
+    for key in ("../x", ".x", "a//b", "x" * 256, "é"):
+        with pytest.raises(StoreError):
+            FolderStore.limits.check(key, "", "the folder")
+    with pytest.raises(StoreError, match=f"{2 * 1024 * 1024:,} are allowed"):
+        FolderStore.limits.check("x", "é" * (1024 * 1024 + 1), "the folder")
+
+
+def test_a_value_that_grows_over_the_request_limit_on_its_way_is_refused() -> None:
+    """JSON writes a control character as six bytes."""
+
+    def nobody(request: httpx.Request) -> httpx.Response:
+        raise AssertionError("it was sent")
+
+    store = RedisStore("https://redis.example.org", "t", transport=httpx.MockTransport(nobody))
+    with pytest.raises(StoreError, match=f"at most {REQUEST_MAX_BYTES:,} pass"):
+        store.put("x", "\x01" * 2_000_000)
+
+
+def test_a_key_that_the_folder_cannot_have_stops_the_pull(fastly: Fastly, tmp_path: Path) -> None:
+    (tmp_path / "kv").mkdir()
+    fastly.stores["kv"]["K1"]["held"] = {"good.txt": b"x", "ba d": b"x"}
+    environ = {"FASTLY_API_TOKEN": FASTLY_TOKEN, "FASTLY_API_ENDPOINT": fastly.url}
+    result = CliRunner().invoke(main, ["kv", "pull", "fastly:pages", "--folder", str(tmp_path / "kv")], env=environ)
+    assert (result.exit_code, "'ba d' is not a key" in result.output) == (2, True)
+    assert list((tmp_path / "kv").iterdir()) == []
+
+
+def test_trouble_ends_with_two_and_one_sentence(fastly: Fastly, door: Door, tmp_path: Path) -> None:
+    good = {"FASTLY_API_TOKEN": FASTLY_TOKEN, "FASTLY_API_ENDPOINT": fastly.url, "UPSTASH_REDIS_REST_URL": door.url,
+            "UPSTASH_REDIS_REST_TOKEN": TOKEN}  # fmt: skip
+    (tmp_path / "kv").mkdir()
+    for name, changed, said in (
+        ("fastly:none", {}, "there is no KV store 'none'"),
+        ("fastly", {"FASTLY_API_TOKEN": "x"}, "Is FASTLY_API_TOKEN right"),
+        ("fastly", {"FASTLY_API_TOKEN": ""}, "FASTLY_API_TOKEN: it is not set"),
+        ("redis", {"UPSTASH_REDIS_REST_TOKEN": "wrong"}, "is UPSTASH_REDIS_REST_TOKEN right?"),
+        ("redis", {"UPSTASH_REDIS_REST_URL": "http://127.0.0.1:9"}, "does not answer HKEYS"),
+        ("etcd", {}, "is no store"),
+        (f"folder:{tmp_path}/none", {}, "there is no such folder"),
+    ):
+        result = CliRunner().invoke(main, ["kv", "diff", name, "--folder", str(tmp_path / "kv")], env=good | changed)
+        assert (result.exit_code, said in result.output) == (2, True), result.output
+        assert "Traceback" not in result.output
+
+
+def test_a_push_that_stops_half_way_goes_on(fastly: Fastly, tmp_path: Path) -> None:
+    root = tmp_path / "kv"
+    root.mkdir()
+    for number in range(4):
+        (root / f"p{number}").write_text("x")
+    fastly.failing.append(["PUT .*/keys/p2", 1, 400])
+    environ = {"FASTLY_API_TOKEN": FASTLY_TOKEN, "FASTLY_API_ENDPOINT": fastly.url}
+    command = ["kv", "push", "fastly:pages", "--folder", str(root)]
+    result = CliRunner().invoke(main, command, env=environ)
+    assert (result.exit_code, "2 of 4 were written; run the same command again" in result.output) == (2, True)
+    assert "2 new" in CliRunner().invoke(main, command, env=environ).output
+
+
+def test_the_configuration_is_written_last() -> None:
+    assert in_order(["z", "config.json", "a"]) == ["a", "z", "config.json"]
