@@ -1,10 +1,11 @@
-"""`stanchion`: run, publish, config, draw, doctor, kv, deploy."""
+"""`stanchion`: run, publish, config, crawlers, draw, doctor, kv, deploy."""
 
 from __future__ import annotations
 
 import click
 
 from cli.configuration import config
+from cli.crawlers import crawlers
 from cli.deploy.command import deploy
 from cli.doctor import doctor
 from cli.draw import draw
@@ -19,7 +20,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, draw, doctor, kv, deploy):
+for command in (run, publish, config, crawlers, draw, doctor, kv, deploy):
     main.add_command(command)
 
 if __name__ == "__main__":

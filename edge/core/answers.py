@@ -120,6 +120,12 @@ def held(standing: Standing, request: Request, context: Context, why: str, *, st
     return _without_body(answer) if request.method == "HEAD" else answer
 
 
+def come_back(answer: Respond, retry_s: int) -> Respond:
+    """The same answer for a crawler: 503, which keeps a page in the index, and not before `retry_s`."""
+    headers = tuple((name, str(retry_s) if name == "Retry-After" else value) for name, value in answer.headers)
+    return Respond(503, headers, answer.body, answer.why)
+
+
 def _nonce(request: Request) -> str:
     return base64.b64encode(bytes.fromhex(request.random[40:64])).decode()
 

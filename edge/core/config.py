@@ -130,6 +130,16 @@ def _depth(text: str) -> int:
     return deepest
 
 
+def read_json(text: str) -> Any:
+    """The value of a JSON text from anywhere. Raises ConfigError: too deep, a key twice in one object, or no JSON."""
+    if _depth(text) > DEPTH_AT_MOST:
+        raise ConfigError("", f"objects and lists stand deeper than {DEPTH_AT_MOST} in one another")
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError("", f"is not JSON: {error}") from error
+
+
 def load_config(text: str) -> Config:
     """The configuration of a JSON text; one that was checked when it was saved is taken as it is. Raises ConfigError."""
     if len(text) > CONFIG_MAX_BYTES:
@@ -137,13 +147,7 @@ def load_config(text: str) -> Config:
     if is_sealed(text):
         with suppress(KeyError, TypeError, ValueError):
             return Config(*read_sealed(text))
-    if _depth(text) > DEPTH_AT_MOST:
-        raise ConfigError("", f"objects and lists stand deeper than {DEPTH_AT_MOST} in one another")
-    try:
-        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError("", f"is not JSON: {error}") from error
-    return check_config(value)
+    return check_config(read_json(text))
 
 
 def json_schema() -> dict[str, Any]:

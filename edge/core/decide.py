@@ -20,6 +20,7 @@ from edge.core.routing import Match
 from edge.core.spelling import normalise_host
 from edge.core.stand import AWAY_AFTER_MS, Step
 from edge.core.standing import Standing
+from edge.core.token_header import jar_of
 
 _READS = ("GET", "HEAD", "OPTIONS")
 _ONLY_LOOKS = ("HEAD", "OPTIONS")
@@ -41,6 +42,9 @@ def decide(request: Request, context: Context) -> Deciding:
     if _is_return(match, request):
         return _pass_by(request, context, "return from another site")
     visitor = identity.choose(match, request, context)
+    crawler = _crawler(visitor, match, request, context)
+    if crawler is not None:
+        return (yield from _crawl(crawler, match, request, context))
     if isinstance(visitor, str):
         if visitor == "refuse":
             return _refused(match, request, context)
@@ -58,6 +62,24 @@ def decide(request: Request, context: Context) -> Deciding:
 def _pass_by(request: Request, context: Context, why: str) -> Forward:
     jar = context.cookies.read(request.header("cookie"))
     return Forward(why, cookie=jar.others if jar.had_ours else None)
+
+
+def _crawler(found: Visitor | identity.Turned, match: Match, request: Request, context: Context) -> Visitor | None:
+    """The visitor, if that is a verified crawler without a place for which the queue has a rule of its own."""
+    if found == "refuse" and match.groups[0][0].crawlers == "pass":  # from whatever country it crawls
+        found = Visitor(match.groups[0][0], jar_of(request, context))
+    if isinstance(found, str) or found.queue.crawlers == "as_people" or found.place is not None or found.admission is not None:
+        return None
+    return found if identity.crawler_of(found.queue, request, context) else None
+
+
+def _crawl(visitor: Visitor, match: Match, request: Request, context: Context) -> Deciding:
+    """A crawler passes, or sees the door as HEAD does: it never joins, and is told to come back later while people queue."""
+    queue = visitor.queue
+    if queue.crawlers == "pass":
+        return _pass_by(request, context, f"a verified crawler; {_rule(match, queue)}")
+    seen = yield from _look_only(visitor, match, request, context)
+    return answers.come_back(seen, reserved.CRAWLER_RETRY_S) if isinstance(seen, Respond) else seen
 
 
 def _refused(match: Match, request: Request, context: Context) -> Respond:

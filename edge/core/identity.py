@@ -106,6 +106,11 @@ def _place_behind(held: Pass) -> Place | None:
     return Place(held.queue, held.epoch, held.visitor, held.position, 0, held.expires_ms + PLACE_MAX_AGE_S * 1000)
 
 
+def crawler_of(queue: Queue, request: Request, context: Context) -> str:
+    """The name of the verified crawler that asks, where the queue has a rule of its own for them; else empty."""
+    return "" if queue.crawlers == "as_people" else context.crawlers().name_of(request.client)
+
+
 Turned = Literal["exempt", "pass", "refuse"]
 
 

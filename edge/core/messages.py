@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from edge.core.commands import Call
 from edge.core.config import Config
 from edge.core.cookies import CookieReader
+from edge.core.crawlers import Crawlers
 from edge.core.node import Granted, NodeCounters
 from edge.core.pages import Page
 from edge.core.routing import Router
@@ -153,6 +154,7 @@ class Context:
     origin_passes: OriginPasses
     flavour: Flavour = "redis"
     granted: Granted = field(default_factory=Granted)
+    crawlers: Callable[[], Crawlers] = Crawlers
 
     def now_ms(self, request: Request, scope: str) -> int:
         """The time of a request by the clock of a scope's scripts, as far as this node has seen it (law 1)."""

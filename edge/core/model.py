@@ -139,6 +139,9 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("bypass", ListOf(_PATH, 0, 100), "paths that are never held", ()),
     Field("return_paths", ListOf(_PATH, 0, 100), "paths at which a cross-site POST comes back, from a payment say", ()),
     Field("allowed_origins", ListOf(_ORIGIN, 0, 100), "origins whose scripts may read held answers and the status", ()),
+    Field("crawlers", Choice(("as_people", "hold", "pass")),
+          "search crawlers, verified by their networks: as anybody, 503 without a place while people queue, or let through",
+          "as_people"),
     Field("asset_extensions", ListOf(_EXTENSION, 0, 100), "extensions that are never held", ASSET_EXTENSIONS),
     Field("on_store_error", Choice(("hold", "admit")), "without a connection to Redis: keep the page, or let some in", "hold"),
     Field("store_error_admit_per_minute", Int(1, 1_000_000, optional=True),
@@ -197,6 +200,7 @@ class Queue:
     bypass: tuple[str, ...]
     return_paths: tuple[str, ...]
     allowed_origins: tuple[str, ...]
+    crawlers: Literal["as_people", "hold", "pass"]
     asset_extensions: tuple[str, ...]
     on_store_error: Literal["hold", "admit"]
     store_error_admit_per_minute: int | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from edge.core import answers, commands, cookies, cors
+from edge.core import answers, commands, cookies, cors, standing
 from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
-from edge.core.identity import Visitor, read_visitor
+from edge.core.identity import Visitor, crawler_of, read_visitor
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.model import Queue
 from edge.core.outcome import Outcome, from_memory
@@ -18,6 +18,7 @@ from edge.core.token_header import NAME, jar_of
 
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
+CRAWLER_RETRY_S = 600  # a search engine comes again by itself; it need not hurry
 _KNOWN = "nothing is here; known are /.stanchion/health, /.stanchion/<queue>/status and /.stanchion/<queue>/leave"
 
 
@@ -39,7 +40,8 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
         return _preflight(queue, action, request)
     visitor = read_visitor(queue, request, context, jar_of(request, context))
     if action == "status":
-        return _only(("GET",), request) or _known_status(visitor, request, context) or _status(visitor, request, context)
+        known = _only(("GET",), request) or _crawler_status(visitor, request, context) or _known_status(visitor, request, context)
+        return known or _status(visitor, request, context)
     return _only(("POST",), request) or _cross_site(visitor.queue, request) or _leave(visitor, request, context)
 
 
@@ -68,6 +70,18 @@ def _cross_site(queue: Queue, request: Request) -> Respond | None:
     if site in ("cross-site", "same-site") or (not site and foreign):
         return answers.problem(request, 403, "forbidden", "a place is given up only from the page of this site")
     return None
+
+
+def _crawler_status(visitor: Visitor, request: Request, context: Context) -> Respond | None:
+    """A verified crawler runs the page's script, perhaps; it gets no place here either."""
+    queue = visitor.queue
+    if visitor.rank > 1 or not crawler_of(queue, request, context):
+        return None
+    now_ms = context.now_ms(request, queue.scope)
+    if queue.crawlers == "pass":
+        return answers.status_answer(Standing(queue, "inside", now_ms, poll_s=CLOSED_POLL_S), request, "a verified crawler")
+    told = answers.status_answer(standing.candidate(queue, now_ms, poll_s=CRAWLER_RETRY_S), request, "a verified crawler")
+    return answers.come_back(told, CRAWLER_RETRY_S)
 
 
 def _known_status(visitor: Visitor, request: Request, context: Context) -> Respond | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from edge.core import answers, pages
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.cookies import parse
+from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError
 from edge.core.messages import Context, Forward, Request, Respond
 from edge.core.node import NodeCounters
@@ -37,6 +38,8 @@ class Knowledge:
         self._node = NodeCounters()
         self._pages: dict[str, Page] = {}
         self._good_pages: dict[str, Page] = {}
+        self._crawlers: Crawlers | None = None
+        self._good_crawlers = Crawlers()
 
     def context(self) -> Context:
         """The context of the last good configuration. Call `refresh` first."""
@@ -53,6 +56,7 @@ class Knowledge:
                 raise ConfigError(CONFIG_KEY, self._problem)
             return
         self._pages.clear()
+        self._crawlers = None
         try:
             self._load()
             problem = ""
@@ -98,6 +102,7 @@ class Knowledge:
         flavour: Flavour = "upstash" if self._setting("STANCHION_REDIS_FLAVOUR") == "upstash" else "redis"
         before = self._context
         self._context = Context.make(config, ring, self.page, self._node, flavour)
+        self._context.crawlers = self.crawlers
         if before is not None:
             self._context.snapshots, self._context.granted = before.snapshots, before.granted
 
@@ -122,6 +127,20 @@ class Knowledge:
         if may_keep:
             _keep(self._pages, key, compiled)
         return compiled
+
+    def crawlers(self) -> Crawlers:
+        """The search crawlers of the store; when the list is broken or cannot be read, the last good one; without one, none."""
+        if self._crawlers is None:
+            try:
+                text = self._read_kv(CRAWLERS_KEY)
+                self._good_crawlers = Crawlers() if text is None else load_crawlers(text)
+            except OSError as error:
+                self._log("crawlers not read", f"{CRAWLERS_KEY}: {error}")
+                return self._good_crawlers  # the next time may find it well
+            except ConfigError as error:
+                self._log("crawlers not taken", f"{CRAWLERS_KEY}: {error}")
+            self._crawlers = self._good_crawlers
+        return self._crawlers
 
     def on_config_error(self, request: Request, problem: str) -> Forward | Respond:
         """What the deployment names for when no configuration can be read: hold (default) or pass."""

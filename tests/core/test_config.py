@@ -67,6 +67,7 @@ WRONG: dict[str, list[Any]] = {
     "bypass": [["x"], ["/a*b"], ["/a?b"], ["/a b"], "/x", None, ["/a", "/a"], ["/a#b"]],
     "return_paths": [["x"], ["/a**"], None],
     "allowed_origins": [["*"], ["null"], ["shop.example"], ["https://shop.example/"], ["https://Shop.example"], None],
+    "crawlers": ["refuse", None, True, ""],
     "asset_extensions": [[".css"], ["CSS"], [""], None, ["css", "css"], "css"],
     "on_store_error": ["pass", None, True],
     "store_error_admit_per_minute": [0, -1, 1_000_001, "5"],

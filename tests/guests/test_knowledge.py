@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from edge.core.config import CONFIG_KEY
+from edge.core.crawlers import CRAWLERS_KEY
 from edge.core.errors import ConfigError
 from edge.core.messages import Forward, Request, Respond
 from edge.guests.knowledge import Knowledge
@@ -265,3 +266,28 @@ def test_pass_lets_everybody_through_without_our_cookies() -> None:
     answer = store.knowledge.on_config_error(request(), "gone")
     assert isinstance(answer, Forward)
     assert (answer.cookie, answer.origin_pass) == ("a=1", "")
+
+
+def test_crawlers_are_read_when_they_are_needed_and_the_last_good_list_stays() -> None:
+    store = Store()
+    store.knowledge.refresh("1")
+    context = store.knowledge.context()
+    assert context.crawlers().names == ()
+    assert store.reads == [CONFIG_KEY, CRAWLERS_KEY]
+    assert context.crawlers().names == ()
+    assert len(store.reads) == 2, "once for each generation of the store"
+    store.values[CRAWLERS_KEY] = '{"findbot": ["192.0.2.0/24"]}'
+    store.knowledge.refresh("2")
+    assert context.crawlers().name_of("192.0.2.1") == "findbot"
+    store.values[CRAWLERS_KEY] = '{"findbot": ["0.0.0.0/0"]}'
+    store.knowledge.refresh("3")
+    assert context.crawlers().name_of("192.0.2.1") == "findbot"
+    assert [line["event"] for line in store.lines] == ["crawlers not taken"]
+    store.broken.add(CRAWLERS_KEY)
+    store.knowledge.refresh("4")
+    for _ in range(2):
+        assert context.crawlers().name_of("192.0.2.1") == "findbot"
+    assert [line["event"] for line in store.lines[1:]] == ["crawlers not read"] * 2, "looked for again each time"
+    store.broken.clear()
+    del store.values[CRAWLERS_KEY]
+    assert context.crawlers().name_of("192.0.2.1") == ""
