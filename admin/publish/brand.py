@@ -9,9 +9,10 @@ brand.json, every key optional except `name` (a brand inherits what it does not 
     dark       the same for dark mode
     radius_px  corner radius, 0 to 40
     font       list of font families, the generic one last
-    texts      {language: {key: text}}: replaces words of templates/base/texts/<language>.json
+    support    where "Get help" leads: an https:, mailto: or tel: address
+    texts      {language: {key: text}}: replaces messages of the templates, by their key
 
-A text may hold `{slot}` for any slot of a page, and `{brand}`.
+A text may hold the placeholders of its message, as `{queue_name}`, and `{brand}`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from admin.publish.errors import PublishError
 
 _SCHEMES = ("auto", "light", "dark")
 _MAX_DEPTH = 8  # brands that extend brands
-_DEFAULTS: dict[str, Any] = {"scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "texts": {}}
+_DEFAULTS: dict[str, Any] = {"scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "support": "", "texts": {}}
 _TYPES: dict[str, type] = {
-    "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list, "texts": dict,
+    "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list, "support": str, "texts": dict,
 }  # fmt: skip
 _COLOUR_KEYS = frozenset({"brand", "surface", "ink", "brand_ink", "ground", "accent"})
 
@@ -45,6 +46,7 @@ class Brand:
     dark: Mapping[str, str]
     radius_px: int
     font: list[str]
+    support: str
     texts: Mapping[str, Mapping[str, str]]
     folders: tuple[Path, ...]
 
@@ -66,7 +68,8 @@ def load_brand(brand: str, templates_dir: Path) -> Brand:
         raise PublishError(str(file), line_of(file, "scheme"), f"scheme {scheme!r}: one of {', '.join(_SCHEMES)}")
     light, dark = (_colours(chain, merged, mode) for mode in (("light", "dark") if scheme == "auto" else (scheme, scheme)))
     return Brand(
-        brand, merged["name"], scheme, light, dark, merged["radius_px"], merged["font"], merged["texts"],
+        brand, merged["name"], scheme, light, dark, merged["radius_px"], merged["font"], merged["support"],
+        merged["texts"],
         tuple(path.parent for path, _ in chain),
     )  # fmt: skip
 

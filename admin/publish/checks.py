@@ -11,20 +11,17 @@ from edge.core.pages import PageError, compile_page
 
 MAX_GZIPPED_BYTES = 30 * 1024
 
-_LINE_SLOTS = frozenset(
-    {
-        "queue_name", "state", "ahead", "wait_low_min", "wait_high_min", "wait_known", "updated_utc", "grace_min", "message",
-        "status_url", "status_json", "poll_s", "refresh_s", "leave_url", "target_url", "claim_left_s", "nonce",
-    }
-)  # fmt: skip
-_LIVE_SLOTS = frozenset({"queue_name", "state", "status_url", "poll_s", "refresh_s", "message", "nonce"})
-_RETRY_SLOTS = _LIVE_SLOTS - {"poll_s"} | {"retry_s"}
 _FINAL_SLOTS = frozenset({"queue_name", "target_url", "message", "nonce"})
+_LIVE_SLOTS = _FINAL_SLOTS | {"state", "status_url", "poll_s", "refresh_s"}
+_RETRY_SLOTS = _LIVE_SLOTS - {"poll_s"} | {"retry_s"}
+_LINE_SLOTS = _LIVE_SLOTS | {"ahead", "wait_low_min", "wait_high_min", "wait_known", "updated_utc", "grace", "status_json", "leave_url",
+                             "claim_left_s", "late_claim"}  # fmt: skip
 REQUIRED_SLOTS: dict[str, frozenset[str]] = {
     "waiting": _LINE_SLOTS, "paused": _LINE_SLOTS, "called": _LINE_SLOTS,
-    "closed": _LIVE_SLOTS, "not_open": _LIVE_SLOTS, "sold_out": _LIVE_SLOTS,
+    "prequeue": _LIVE_SLOTS | {"opens_iso", "arrival_number", "order", "draw_url"}, "not_open": _LIVE_SLOTS | {"opens_iso"},
+    "closed": _LIVE_SLOTS, "sold_out": _LIVE_SLOTS, "maintenance": _LIVE_SLOTS,
     "unavailable": _RETRY_SLOTS, "busy": _RETRY_SLOTS,
-    "lapsed": _FINAL_SLOTS, "form": _FINAL_SLOTS, "ended": _FINAL_SLOTS,
+    "lapsed": _FINAL_SLOTS | {"late_claim"}, "form": _FINAL_SLOTS, "ended": _FINAL_SLOTS,
 }  # fmt: skip
 
 _LOADING_ATTRIBUTES = frozenset(
@@ -37,6 +34,8 @@ _VOID_TAGS = frozenset(
     {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )  # fmt: skip
 _NONCE = "{{nonce}}"
+# With the address: without one, a page whose address has a fragment would scroll and never load.
+_REFRESH = "{{refresh_s}};url={{target_url}}"
 
 
 def check_page(file: str, page: str, state: str, language: str) -> None:
@@ -133,9 +132,9 @@ class _Checker(HTMLParser):
             if any(word in values.get("content", "") for word in ("user-scalable", "maximum-scale")):
                 raise self._fail("the viewport keeps people from zooming in (WCAG 2.2, 1.4.4)")
         if values.get("http-equiv", "").lower() == "refresh" and not (
-            "noscript" in self._open and values.get("content") == "{{refresh_s}}"
+            "noscript" in self._open and values.get("content") == _REFRESH
         ):
-            raise self._fail('a meta refresh may only stand in <noscript>, with content="{{refresh_s}}"')
+            raise self._fail(f'a meta refresh may only stand in <noscript>, with content="{_REFRESH}"')
 
     def _css(self, text: str) -> None:
         css, line = _unescaped(text.lower()), self.getpos()[0]

@@ -13,10 +13,13 @@ from admin.publish.brand import Brand
 from admin.publish.errors import PublishError
 from admin.publish.languages import direction, font_stack, line_height
 from admin.publish.texts import Texts
+from admin.publish.words import Words
 from edge.core.pages import SLOTS, STATES
 
 # States that one page shows in turn, so that a change needs no reload; all others share the plain notice.
-LINE_STATES = ("waiting", "paused", "called")
+LINE_STATES = (
+    "candidate", "waiting", "paused", "called", "prequeue", "not_open", "closed", "sold_out", "maintenance",
+)  # fmt: skip
 
 
 def render_pages(brand: Brand, language: str, templates_dir: Path) -> dict[str, str]:
@@ -34,15 +37,22 @@ def render_pages(brand: Brand, language: str, templates_dir: Path) -> dict[str, 
         "dir": direction(language),
         "line_height": line_height(language),
         "font": Markup(font_stack(brand.font, language)),
-        "t": texts.rich,
-        "plain": texts.plain,
-        "has": texts.__contains__,
+        "pgettext": texts.pgettext,
+        "words": Words(language).live(),
+        "support": brand.support,
         "slot": _slot,
         "source": lambda name: Markup(_source(brand, templates_dir, name)),
         "brand_css": Markup("\n".join(_brand_files(brand, "brand.css"))),
         "mark": Markup("".join(_brand_files(brand, "mark.svg")[-1:])),
     }
-    return {state: _rendered(environment, state, shared | {"page_state": state}) for state in STATES}
+    return {state: _rendered(environment, state, shared | {"page_state": state, "line_states": _line_states(brand, state)})
+            for state in STATES}  # fmt: skip
+
+
+def _line_states(brand: Brand, state: str) -> list[str]:
+    """The states that the page of `state` shows without a reload: those without a template of their own, or itself alone."""
+    own = {name for name in LINE_STATES if any((folder / f"{name}.html.jinja").is_file() for folder in brand.folders)}
+    return [state] if state in own else [name for name in LINE_STATES if name not in own]
 
 
 def _environment(brand: Brand, templates_dir: Path) -> ImmutableSandboxedEnvironment:

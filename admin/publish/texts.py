@@ -1,66 +1,119 @@
-"""The words of a page: the base's, replaced by the brand's where it says something else."""
+"""The words of a page: those of the language's catalogue, replaced by the brand's where it says something else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from admin.publish.brand import Brand, line_of, read_json
+from admin.publish.brand import Brand, line_of
+from admin.publish.catalogue import SOURCE_LANGUAGE, catalogue_file, messages
 from admin.publish.errors import PublishError
-from edge.core.pages import SLOTS
+from admin.publish.words import UNITS, Words
 
-# Values that the page's script keeps current: they stand in an element that it can find.
-_LIVE: Mapping[str, str] = {
-    "ahead": '<span data-v="ahead">{{ahead}}</span>',
-    "position": '<span data-v="position">{{position}}</span>',
-    "wait_low_min": '<span data-v="low">{{wait_low_min}}</span>',
-    "wait_high_min": '<span data-v="high">{{wait_high_min}}</span>',
-    "updated": '<time data-v="updated" datetime="{{updated_iso}}">{{updated_utc}} UTC</time>',
-}
+# What a message may hold in braces. Slots that stand in the page as they are, kept apart from the direction of the text around:
+_ISOLATED = ("queue_name", "lane", "request_id")
+# slots that the page's script keeps current, in an element that it can find:
+_LIVE = ("ahead", "position", "arrival_number")
+# and what is shown in words: times, and durations in the units of the language.
+_WORDED = ("updated", "opens_at", "claim_left", "wait", "wait_most", "claim", "late", "grace")
+PLACEHOLDERS = frozenset((*_ISOLATED, *_LIVE, *_WORDED, "brand"))
+
+
+class Message(Markup):
+    """A message as markup; `plain` is the same without elements, for titles and attributes."""
+
+    plain: Markup
+
+    @classmethod
+    def of(cls, rich: Markup, plain: Markup) -> Message:
+        """The two forms as one."""
+        made = cls(rich)
+        made.plain = plain
+        return made
 
 
 class Texts:
     """Texts of one brand in one language."""
 
     def __init__(self, brand: Brand, language: str, templates_dir: Path) -> None:
-        self._file = templates_dir / "base" / "texts" / f"{language}.json"
-        self._words = {**read_json(self._file), **brand.texts.get(language, {})}
+        self._file = catalogue_file(templates_dir, language)
+        self._is_source = language == SOURCE_LANGUAGE
+        self._messages = messages(templates_dir, language)
+        self._own = brand.texts.get(language, {})
         self._brand = brand
+        self._words = Words(language)
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._words
+    def pgettext(self, key: str, english: str) -> Message:
+        """The message of that key. Raises PublishError when it is not translated, or holds what is no placeholder."""
+        text = self._text(key, english)
+        return Message.of(self._filled(key, text, self._rich), self._filled(key, text, self._plain))
 
-    def plain(self, key: str) -> Markup:
-        """The text with its slots, for a title or an attribute."""
-        return self._filled(key, {})
+    def _text(self, key: str, english: str) -> str:
+        if key in self._own:
+            return self._own[key]
+        source, translated = self._messages.get(key, ("", ""))
+        if source == english:
+            return translated
+        if self._is_source:
+            return english
+        what = f"the message {key!r} has changed: it is now {english!r}" if source else f"the message {key!r} is not translated"
+        raise PublishError(str(self._file), 0, f"{what} (msgctxt {key!r}, msgid {english!r})")
 
-    def rich(self, key: str) -> Markup:
-        """The text with its slots, those that change in elements of their own."""
-        live = dict(_LIVE)
-        if key != "seconds":
-            live["claim_left"] = f'<span data-v="claim-left">{self.plain("seconds")}</span>'
-        return self._filled(key, live)
-
-    def _filled(self, key: str, live: Mapping[str, str]) -> Markup:
-        if key not in self._words:
-            raise PublishError(str(self._file), 0, f"the text {key!r} is missing")
-        first, *rest = self._words[key].split("{")
+    def _filled(self, key: str, text: str, value: Callable[[str], Markup]) -> Markup:
+        first, *rest = text.split("{")
         parts = [escape(first)]
         for piece in rest:
             name, brace, after = piece.partition("}")
-            if not brace or not (name in SLOTS or name in live or name == "brand"):
-                raise PublishError(*self._place(key), f"the text {key!r} holds {{{name[:30]}}}, which is no slot")
-            parts += [self._value(name, live), escape(after)]
+            if not brace or name not in PLACEHOLDERS:
+                raise PublishError(*self._place(key), f"the text {key!r} holds {{{name[:30]}}}, which is no placeholder")
+            parts += [value(name), escape(after)]
         return Markup("").join(parts)
 
-    def _value(self, name: str, live: Mapping[str, str]) -> Markup:
+    def _plain(self, name: str) -> Markup:
         if name == "brand":
             return escape(self._brand.name)
-        return Markup(live.get(name) or "{{" + name + "}}")
+        return Markup("{{" + {"claim_left": "claim_left_clock", "opens_at": "opens_utc", "wait": "wait_high_min",
+                              "wait_most": "wait_high_min", "updated": "updated_utc"}.get(name, name) + "}}")  # fmt: skip
+
+    def _rich(self, name: str) -> Markup:
+        if name == "brand":
+            return Markup("<bdi>{}</bdi>").format(self._brand.name)
+        if name in _ISOLATED:
+            return Markup("<bdi>{{" + name + "}}</bdi>")
+        if name in _LIVE:
+            return Markup(f'<bdi data-v="{name}">{{{{{name}}}}}</bdi>')
+        return _WORDS_OF[name](name, self._words)
 
     def _place(self, key: str) -> tuple[str, int]:
         """The file and line that a text came from."""
         files = [folder / "brand.json" for folder in self._brand.folders] + [self._file]
-        return next(((str(file), line) for file in files if (line := line_of(file, key))), (str(self._file), 0))
+        found = ((str(file), line_of(file, key)) for file in files if file.is_file())
+        return next(((file, line) for file, line in found if line), (str(self._file), 0))
+
+
+def _time(name: str, words: Words) -> Markup:
+    iso, shown = {"updated": ("updated_iso", "{{updated_utc}}"), "opens_at": ("opens_iso", "{{opens_utc}}")}[name]
+    return Markup(f'<time dir="ltr" data-v="{name}" datetime="{{{{{iso}}}}}">{shown} UTC</time>')
+
+
+def _clock(name: str, words: Words) -> Markup:
+    return Markup('<bdi dir="ltr" data-v="claim_left">{{claim_left_clock}}</bdi>')
+
+
+def _range(name: str, words: Words) -> Markup:
+    shown = words.span("{{wait_low_min}}", "{{wait_high_min}}") if name == "wait" else "{{wait_high_min}}"
+    return Markup(f'<bdi data-v="{name}">{escape(words.short("min", shown))}</bdi>')
+
+
+def _duration(name: str, words: Words) -> Markup:
+    """Of three units one shows, by the queue's setting; the script puts the long form in its place."""
+    shown = "".join(f'<span class="u-{unit}">{escape(words.short(unit, "{{" + name + "}}"))}</span>' for unit in UNITS)
+    return Markup(f'<bdi class="d" data-d="{{{{{name}}}}}" data-u="{{{{{name}_unit}}}}">{shown}</bdi>')
+
+
+_WORDS_OF: Mapping[str, Callable[[str, Words], Markup]] = {
+    "updated": _time, "opens_at": _time, "claim_left": _clock, "wait": _range, "wait_most": _range, "claim": _duration,
+    "late": _duration, "grace": _duration,
+}  # fmt: skip

@@ -7,10 +7,11 @@ import json
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from edge.core import cookies, cors, pages, problems
+from edge.core import cors, pages, problems
 from edge.core.messages import Context, Request, Respond
 from edge.core.negotiate import prefers_json
-from edge.core.standing import Standing
+from edge.core.promises import promises
+from edge.core.standing import Standing, moment
 from edge.core.token_header import handed
 
 NO_STORE = (
@@ -91,6 +92,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "poll_s": str(standing.poll_s),
         "refresh_s": str(max(FIRST_REFRESH_S, standing.poll_s)),
         "claim_left_s": str(standing.claim_left_s),
+        "claim_left_clock": f"{standing.claim_left_s // 60}:{standing.claim_left_s % 60:02}",
         "retry_s": str(standing.poll_s),
         "updated_iso": iso,
         "updated_utc": clock,
@@ -100,8 +102,27 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "nonce": nonce,
         "status_json": standing.status_text(),
         "request_id": request.request_id,
-        "grace_min": str(cookies.PLACE_MAX_AGE_S // _MINUTE_S),
+        "message": standing.message,
+        "arrival_number": "" if standing.arrival is None else str(standing.arrival),
+        "drawn": "yes" if standing.drawn else "no",
+        "draw_url": standing.draw_url,
+        "lane": standing.lane,
+        **_opening(standing),
+        **promises(queue),
     }
+
+
+_NO_OPENING = {"opens_iso": "", "opens_utc": "", "opens_in_s": ""}
+
+
+def _opening(standing: Standing) -> dict[str, str]:
+    """When the line opens; the time left by the clock of the scripts, which is the one that opens it."""
+    opens_at_ms = standing.opens_at_ms
+    if opens_at_ms is None:
+        return _NO_OPENING
+    iso = moment(opens_at_ms)
+    left_s = max(0, -(-(opens_at_ms - standing.now_ms) // 1000))
+    return {"opens_iso": iso, "opens_utc": f"{iso[:10]} {iso[11:16]}", "opens_in_s": str(left_s)}
 
 
 def held(standing: Standing, request: Request, context: Context, why: str, *, status: int | None = None,
@@ -143,7 +164,8 @@ def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
     """The held answer when it is not known which queue guards what: the built-in page, or the status JSON of no queue."""
     extra: Extra = (("Retry-After", str(retry_s)), ("Stanchion-State", "unavailable"), ("Vary", "Accept"))
     if wants_json(request):
-        unknown = dict.fromkeys(("queue", "position", "ahead", "wait_s", "epoch"))
+        unknown = dict.fromkeys(("queue", "position", "ahead", "wait_s", "epoch", "claim_left_s", "opens_at", "message", "arrival",
+                                 "draw", "lane"))  # fmt: skip
         status = json.dumps({**unknown, "state": "unavailable", "poll_s": retry_s, "now": request.now_ms}, separators=(",", ":"))
         text = problems.problem_text(503, problems.UNAVAILABLE, "unavailable", status)
         answer = Respond(503, (*_PROBLEM_HEADERS, *extra), text, why)

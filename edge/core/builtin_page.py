@@ -7,6 +7,8 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     "waiting": ("You are in line", "Keep this page open. You are let in by itself when it is your turn.", "nl"),
     "called": ("It is your turn", "Come in now: your turn is kept for a short while.", "e"),
     "paused": ("The line is paused", "Nobody is let in at the moment. You keep your place.", "nl"),
+    "prequeue": ("Opening soon", "You are registered. Keep this page open. It goes on by itself when the line opens.", ""),
+    "maintenance": ("Under maintenance", "Nobody is let in at the moment. This page goes on by itself.", ""),
     "closed": ("This line is closed", "Nobody is let in any more.", ""),
     "not_open": ("Not open yet", "Keep this page open. It goes on by itself when the line opens.", ""),
     "sold_out": ("Sold out", "Everything is taken.", ""),
@@ -54,7 +56,7 @@ def text(state: str) -> str:
         body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')
     if "l" in parts:
         body.append('<form method="post" action="{{leave_url}}"><button>Leave the line</button></form>')
-    refresh = '<noscript><meta http-equiv="refresh" content="{{refresh_s}}"></noscript>' if live else ""
+    refresh = '<noscript><meta http-equiv="refresh" content="{{refresh_s}};url={{target_url}}"></noscript>' if live else ""
     return (
         f'<!doctype html><html lang="en" dir="ltr" data-state="{{{{state}}}}" data-poll="{poll}"{live}><head>'
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'

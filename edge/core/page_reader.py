@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-URL_SLOTS = frozenset({"status_url", "leave_url", "target_url"})
+URL_SLOTS = frozenset({"status_url", "leave_url", "target_url", "draw_url"})
 
 _URL_ATTRIBUTES = frozenset(
     {"href", "src", "action", "formaction", "xlink:href", "poster", "cite", "background", "manifest", "ping", "data"}
@@ -22,6 +22,7 @@ _RAW_TAGS = frozenset({"script", "style", "iframe", "title", "textarea"})
 _REFUSED_TAGS = frozenset({"plaintext", "frameset", "xmp", "noembed", "noframes", "listing", "math", "foreignobject"})
 _CELL_TAGS = frozenset({"td", "th", "caption"})
 _TABLE_TAGS = _CELL_TAGS | {"table", "tbody", "thead", "tfoot", "tr", "colgroup"}
+_REFRESH = 'content="{{refresh_s}};url={{target_url}}"'
 _BLANKS = frozenset(" \t\n\r\f")
 _NAME_ENDS = _BLANKS | {"/", ">"}
 
@@ -155,8 +156,8 @@ class Reader:
 
     def _start_tag(self, start: int) -> int:
         name, end, slots = self._tag(start)
-        if slots and name == "meta" and slots != {"refresh_s"} and "http-equiv" in self._text[start:end].lower():
-            raise self._error("a slot other than 'refresh_s' in <meta http-equiv>", start)
+        if slots and name == "meta" and "http-equiv" in self._text[start:end].lower():
+            self._refresh(start, end)
         if name in _REFUSED_TAGS:
             raise self._error(f"<{name}> has no place in a page", start)
         if name in _RAW_TAGS:
@@ -171,6 +172,16 @@ class Reader:
             self._in_cell = name in _CELL_TAGS
             self._tables += name == "table"
         return end
+
+    def _refresh(self, start: int, end: int) -> None:
+        """A refresh takes its seconds and the address asked for, and both only as they stand in _REFRESH.
+
+        Filled, the seconds are digits or nothing, and the address begins with a slash or http: what a browser reads as the end
+        of a number or the quote around an address cannot come in by a value.
+        """
+        tag = self._text[start:end]
+        if not (tag.count("{{") == 1 and "{{refresh_s}}" in tag) and not (tag.count("{{") == 2 and _REFRESH in tag):
+            raise self._error("a slot in <meta http-equiv> other than 'refresh_s', or that and 'target_url'", start)
 
     def _raw(self, name: str, start: int) -> int:
         """The content of an element that holds text only; returns where its end tag begins."""

@@ -37,16 +37,32 @@ SLOTS: Mapping[str, str] = {
     "leave_url": "address that takes the POST of a visitor who gives up the place",
     "target_url": "address that the visitor asked for",
     "nonce": "nonce of the Content-Security-Policy; in the attribute nonce only",
+    "claim_left_clock": "the same as m:ss",
     "message": "the operator's message, or empty",
+    "opens_iso": "when the line opens, ISO 8601, or empty",
+    "opens_utc": "when the line opens, YYYY-MM-DD HH:MM in UTC, or empty",
+    "opens_in_s": "seconds until the line opens, or empty",
+    "order": "how places are given at the opening: draw or arrival",
+    "arrival_number": "the number of an arrival before the opening, or empty",
+    "drawn": "whether the visitor's place was drawn by lot: yes or no",
+    "draw_url": "address where the draw can be checked, or empty",
+    "lane": "name of the visitor's lane, or empty",
+    "claim": "time that a called visitor has, a number in claim_unit",
+    "claim_unit": "h, min or s",
+    "late_claim": "what becomes of a visitor who comes later than that: head, back or refused",
+    "late": "time within which a late visitor can come back, a number in late_unit",
+    "late_unit": "h, min or s",
+    "grace": "how long a place is kept without a sign of life, a number in grace_unit",
+    "grace_unit": "h, min or s",
     "status_json": "the whole status JSON",
     "request_id": "id of this request, for support",
-    "grace_min": "how long a place is kept without a sign of life, in minutes",
 }
 STATES = (
-    "waiting", "called", "paused", "closed", "not_open", "sold_out", "lapsed", "unavailable", "busy", "form", "ended",
+    "waiting", "called", "paused", "prequeue", "not_open", "closed", "sold_out", "maintenance", "lapsed", "unavailable", "busy",
+    "form", "ended",
 )  # fmt: skip
-_SHARED_PAGES = {"candidate": "waiting", "prequeue": "not_open", "inside": "called"}
-_SEAL = "<!--read in full, version 2: "
+_SHARED_PAGES = {"candidate": "waiting", "inside": "called"}
+_SEAL = "<!--read in full, version 3: "
 _SEAL_END = "-->\n"
 # What stands this close before a slot says whether escaping makes it safe: a tag, an attribute's name, a quote.
 _CONTEXT_CHARS = 64
@@ -151,7 +167,7 @@ def page_key(page: str, language: str, state: str) -> str:
 
 
 def page_state(state: str) -> str:
-    """The page that shows a state of the status JSON: three of those have no page of their own."""
+    """The page that shows a state of the status JSON: two of those have no page of their own."""
     return _SHARED_PAGES.get(state, state)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from edge.core import admission
@@ -11,20 +12,34 @@ from edge.core.admission import WaitRange
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 
-STATES = ("candidate", "waiting", "called", "inside", "not_open", "prequeue", "paused", "closed", "sold_out", "lapsed",
-          "ended", "unavailable")  # fmt: skip
+STATES = ("candidate", "waiting", "called", "inside", "not_open", "prequeue", "paused", "closed", "sold_out", "maintenance",
+          "lapsed", "ended", "unavailable")  # fmt: skip
 CANDIDATE_POLL_S = 1
 UNAVAILABLE_POLL_S = 10
+# States of a queue that moves nobody: they are what a visitor in line is told.
+_STANDING_STILL = frozenset({"paused", "closed", "sold_out", "not_open", "prequeue", "maintenance"})
 # A turn that lapses while the page says so is worse than one taken early: the page is told a little less.
 CLAIM_MARGIN_S = 2
 
 
 _as_json = lru_cache(maxsize=256)(json.dumps)
+_NOTHING_MORE = '"claim_left_s":null,"opens_at":null,"message":null,"arrival":null,"draw":null,"lane":null}'
+
+
+@lru_cache(maxsize=64)
+def moment(unix_ms: int) -> str:
+    """A time as the status says it: RFC 3339, UTC, whole seconds."""
+    return datetime.fromtimestamp(unix_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)
 class Standing:
-    """One visitor's state in one queue. `page`: which page shows it, when that is not the one of the state."""
+    """One visitor's state in one queue. `page`: which page shows it, when that is not the one of the state.
+
+    claim_left_s: how long the turn is kept, while called. opens_at_ms: when the line opens, if that is set and not past.
+    message: the operator's. arrival: the number of an arrival before the opening; drawn: whether the places were drawn by lot;
+    draw_url: where that can be checked. lane: the name of the visitor's lane, when the queue has several.
+    """
 
     queue: Queue
     state: str
@@ -36,12 +51,28 @@ class Standing:
     poll_s: int = 5
     claim_left_s: int = 0
     page: str = ""
+    opens_at_ms: int | None = None
+    message: str = ""
+    arrival: int | None = None
+    drawn: bool = False
+    draw_url: str = ""
+    lane: str = ""
 
     def status(self) -> dict[str, object]:
         """The status JSON: every key always present (the contract of docs/http.md)."""
         wait = {"low": self.wait.low_s, "high": self.wait.high_s} if self.wait else None
         return {"queue": self.queue.id, "state": self.state, "position": self.position, "ahead": self.ahead, "wait_s": wait,
-                "poll_s": self.poll_s, "epoch": self.epoch or None, "now": self.now_ms}  # fmt: skip
+                "poll_s": self.poll_s, "epoch": self.epoch or None, "now": self.now_ms, **self._more()}  # fmt: skip
+
+    def _more(self) -> dict[str, object]:
+        """The keys that most visitors have nothing under."""
+        return {"claim_left_s": self.claim_left_s if self.state == "called" else None,
+                "opens_at": None if self.opens_at_ms is None else moment(self.opens_at_ms), "message": self.message or None,
+                "arrival": self.arrival, "draw": self.draw_url or None, "lane": self.lane or None}  # fmt: skip
+
+    def _has_more(self) -> bool:
+        return (self.state == "called" or self.opens_at_ms is not None or self.arrival is not None
+                or bool(self.message or self.draw_url or self.lane))  # fmt: skip
 
     def status_text(self) -> str:
         """The status as compact JSON; written out, for every poll of every visitor makes one."""
@@ -49,9 +80,10 @@ class Standing:
         position = "null" if self.position is None else self.position
         ahead = "null" if self.ahead is None else self.ahead
         epoch = _as_json(self.epoch) if self.epoch else "null"
+        more = json.dumps(self._more(), separators=(",", ":"))[1:] if self._has_more() else _NOTHING_MORE
         return (
             f'{{"queue":"{self.queue.id}","state":"{self.state}","position":{position},"ahead":{ahead},"wait_s":{wait},'
-            f'"poll_s":{self.poll_s},"epoch":{epoch},"now":{self.now_ms}}}'
+            f'"poll_s":{self.poll_s},"epoch":{epoch},"now":{self.now_ms},{more}'
         )
 
 
@@ -68,7 +100,7 @@ def unavailable(queue: Queue, now_ms: int, position: int | None = None, epoch: s
 def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Standing:
     """Waiting at `position`; while the queue is paused or closed that is the state, and the position stays."""
     ahead = snapshot.ahead(position)
-    state = snapshot.status if snapshot.status in ("paused", "closed", "sold_out", "not_open") else "waiting"
+    state = snapshot.status if snapshot.status in _STANDING_STILL else "waiting"
     wait = admission.wait_range(queue, snapshot, ahead)
     poll_s = admission.poll_s(queue, snapshot, position, wait)
     return Standing(queue, state, now_ms, snapshot.epoch, position, ahead, wait, poll_s)

@@ -44,8 +44,7 @@ def test_no_cache_anywhere_keeps_an_answer_of_ours(accept: str) -> None:
 def test_every_slot_of_the_list_is_filled_or_meant_to_be_empty() -> None:
     where = Standing(QUEUE, "waiting", START_MS, "e1", 17, 12, WaitRange(119, 300), 7, 33)
     values = answers._values(where, request(), "nonce")
-    assert set(pages.SLOTS) - set(values) == {"message"}
-    assert set(values) <= set(pages.SLOTS)
+    assert set(pages.SLOTS) == set(values)
     assert values["position"] == "17"
     assert (values["wait_known"], values["wait_low_min"], values["wait_high_min"]) == ("yes", "1", "5")
     assert values["poll_s"] == values["retry_s"] == values["refresh_s"] == "7"
@@ -54,8 +53,18 @@ def test_every_slot_of_the_list_is_filled_or_meant_to_be_empty() -> None:
     assert values["status_url"] == "/.stanchion/launch/status"
     assert values["target_url"] == "/launch/?a=1&b=2"
     assert values["request_id"] == "req-7"
-    assert values["grace_min"] == "1440"
+    assert (values["grace"], values["grace_unit"]) == ("24", "h")
+    assert (values["claim_left_s"], values["claim_left_clock"]) == ("33", "0:33")
     assert json.loads(values["status_json"])["position"] == 17
+
+
+def test_before_the_opening_the_time_is_said_by_the_clock_that_opens() -> None:
+    where = Standing(QUEUE, "prequeue", START_MS + 700, opens_at_ms=START_MS + 90_000, arrival=4, message="Doors at noon")
+    values = answers._values(where, request(), "n")
+    assert (values["opens_iso"], values["opens_utc"]) == ("2026-09-21T14:14:50Z", "2026-09-21 14:14")
+    assert (values["opens_in_s"], values["arrival_number"], values["message"]) == ("90", "4", "Doors at noon")
+    late = Standing(QUEUE, "prequeue", START_MS, opens_at_ms=START_MS - 1)
+    assert answers._values(late, request(), "n")["opens_in_s"] == "0"
 
 
 def test_minutes_are_rounded_to_the_honest_side() -> None:
@@ -100,4 +109,5 @@ def test_without_a_configuration_a_script_gets_the_status_with_every_key() -> No
         "queue": None, "state": "unavailable", "position": None, "ahead": None, "wait_s": None, "poll_s": 10, "epoch": None,
         "now": START_MS, "type": "about:blank", "title": "Service Unavailable", "status": 503, "error": "unavailable",
         "detail": problems.UNAVAILABLE,
+        "claim_left_s": None, "opens_at": None, "message": None, "arrival": None, "draw": None, "lane": None,
     }  # fmt: skip

@@ -308,9 +308,9 @@ def test_a_state_without_a_page_is_refused() -> None:
 
 
 def test_every_state_of_the_status_has_a_page() -> None:
-    own = ["waiting", "called", "not_open", "paused", "closed", "sold_out", "lapsed", "ended", "unavailable"]
+    own = ["waiting", "called", "not_open", "prequeue", "maintenance", "paused", "closed", "sold_out", "lapsed", "ended", "unavailable"]
     assert [page_state(state) for state in own] == own
-    assert [page_state(state) for state in ("candidate", "prequeue", "inside")] == ["waiting", "not_open", "called"]
+    assert [page_state(state) for state in ("candidate", "inside")] == ["waiting", "called"]
 
 
 def test_the_policy_allows_what_the_pages_use_and_nothing_else() -> None:

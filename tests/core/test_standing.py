@@ -13,7 +13,8 @@ from edge.core.snapshot import Snapshot
 from edge.core.standing import STATES, Standing
 from tests.core.support import World
 
-KEYS = ["queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now"]
+KEYS = ["queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at",
+        "message", "arrival", "draw", "lane"]  # fmt: skip
 QUEUE = World(start=False).queue()
 
 
@@ -25,11 +26,23 @@ def snapshot(**values: Any) -> Snapshot:
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_key_is_always_there(state: str) -> None:
-    for where in (Standing(QUEUE, state, 5), Standing(QUEUE, state, 5, "e1", 17, 3, WaitRange(60, 90), 7)):
+    for where in (
+        Standing(QUEUE, state, 5),
+        Standing(QUEUE, state, 5, "e1", 17, 3, WaitRange(60, 90), 7),
+        Standing(QUEUE, state, 5, "e1", 17, 3, None, 7, 30, "", 1_900_000_000_000, 'Say "hi" <&>', 4, True, "/d", "vip"),
+    ):
         assert list(where.status()) == KEYS
         assert json.loads(where.status_text()) == where.status()
         assert where.status()["queue"] == "launch"
         assert where.status()["now"] == 5
+
+
+def test_what_few_have_is_said_too() -> None:
+    where = Standing(QUEUE, "called", 5, claim_left_s=30, opens_at_ms=1_900_000_000_999, message="a", arrival=4, draw_url="/d")
+    status = where.status()
+    assert (status["claim_left_s"], status["opens_at"]) == (30, "2030-03-17T17:46:40Z")
+    assert (status["message"], status["arrival"], status["draw"]) == ("a", 4, "/d")
+    assert Standing(QUEUE, "waiting", 5, claim_left_s=30).status()["claim_left_s"] is None
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -76,4 +89,4 @@ def test_a_turn_in_a_paused_queue_is_a_pause() -> None:
 
 def test_nothing_can_be_said_but_the_place_is_named() -> None:
     status = standing.unavailable(QUEUE, 5, 17, "e1").status()
-    assert [status[key] for key in KEYS] == ["launch", "unavailable", 17, None, None, 10, "e1", 5]
+    assert [status[key] for key in KEYS] == ["launch", "unavailable", 17, None, None, 10, "e1", 5, *[None] * 6]

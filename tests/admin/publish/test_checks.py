@@ -54,7 +54,7 @@ def test_the_good_page_is_good() -> None:
         ('<style nonce="{{nonce}}">@\\69mport "x.css";</style>', "@import"),
         ('<style nonce="{{nonce}}">p { background: image-set("x.png" 1x); }</style>', "image-set("),
         ("<iframe></iframe>", "<iframe>"),
-        ('<meta http-equiv="refresh" content="{{refresh_s}}">', "may only stand in <noscript>"),
+        ('<meta http-equiv="refresh" content="{{refresh_s}};url={{target_url}}">', "may only stand in <noscript>"),
         ('<noscript><meta http-equiv="refresh" content="0"></noscript>', "may only stand in <noscript>"),
         ('<meta name="viewport" content="width=device-width, user-scalable=no">', "zooming"),
         ("<b><i>x</b></i>", "closes what was not opened last"),
@@ -108,8 +108,8 @@ def test_a_page_in_another_language_is_refused() -> None:
 
 
 def test_a_page_for_another_state_lacks_its_slots() -> None:
-    closed = (Path(__file__).parents[3] / "kv-seed/pages/default/en/closed.html").read_text("utf-8")
-    assert "a page for 'waiting' needs the slots ahead" in refused(closed).what
+    ended = (Path(__file__).parents[3] / "kv-seed/pages/default/en/ended.html").read_text("utf-8")
+    assert "a page for 'waiting' needs the slots ahead" in refused(ended).what
 
 
 def test_a_page_may_not_be_too_heavy() -> None:

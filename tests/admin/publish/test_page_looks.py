@@ -108,7 +108,7 @@ def test_the_order_of_what_the_eye_meets(browser: Browser, brand: str) -> None:
     try:
         tab = Visit(context.new_page(), filled(brand, "en", "waiting", message="Hello"))
         parts = [".mark", ".line h1", "#count-label", "#ahead", "#bar", "#wait", ".updated >> visible=true", ".promise",
-                 ".message", "summary >> nth=0", "summary >> nth=1", "footer"]  # fmt: skip
+                 ".message", ".notify", "summary >> nth=0", "summary >> nth=1", "footer"]  # fmt: skip
         boxes = [tab.tab.locator(part).bounding_box() for part in parts]
         tops = [box["y"] for box in boxes if box]
         assert len(tops) == len(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -85,19 +86,22 @@ def test_a_brand_inherits_and_changes_what_it_says(templates: Path) -> None:
 
 def test_a_brand_may_put_a_template_of_its_own_over_the_base(templates: Path) -> None:
     own = (
-        '{% extends "base/notice.html.jinja" %}{% block footer %}<p>{{ brand.name }} says {{ slot("message") }}</p>{% endblock %}'
+        '{% extends "base/line.html.jinja" %}{% block footer %}<p>{{ brand.name }} says {{ slot("message") }}</p>{% endblock %}'
     )
     make(templates, files={"closed.html.jinja": own}, name="A & <B>")
     pages = publish("mine", templates, ["en"])
     assert "<p>A &amp; &lt;B&gt; says {{message}}</p>" in pages["pages/mine/en/closed.html"]
-    assert "says" not in pages["pages/mine/en/ended.html"]
+    assert "says" not in pages["pages/mine/en/waiting.html"]
+    assert 'data-shows="closed"' in pages["pages/mine/en/closed.html"]
+    assert re.search('data-shows="candidate waiting [^"]*"', pages["pages/mine/en/waiting.html"])
+    assert not re.search('data-shows="[^"]*closed', pages["pages/mine/en/waiting.html"])
 
 
 def test_words_are_text_and_never_markup(templates: Path) -> None:
-    make(templates, texts={"en": {"waiting.title": "<b>{queue_name} & {brand}", "promise.open": "<script>{ahead}</script>"}})
+    make(templates, texts={"en": {"waiting.title": "<b>{queue_name} & {brand}", "promise.open": "<script>{position}</script>"}})
     page = publish("mine", templates, ["en"])["pages/mine/en/waiting.html"]
     assert "<title>&lt;b&gt;{{queue_name}} &amp; Mine</title>" in page
-    assert '&lt;script&gt;<span data-v="ahead">{{ahead}}</span>&lt;/script&gt;' in page
+    assert '&lt;script&gt;<bdi data-v="position">{{position}}</bdi>&lt;/script&gt;' in page
 
 
 def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
@@ -176,12 +180,17 @@ def test_a_mistake_in_a_template_is_named_with_its_line(templates: Path, templat
     assert (Path(error.file).name, error.line) == ("closed.html.jinja", line)
 
 
-def test_a_text_that_a_template_asks_for_must_exist(templates: Path) -> None:
-    make(
-        templates,
-        files={"closed.html.jinja": '{% extends "base/notice.html.jinja" %}{% block main %}{{ t("x.y") }}{% endblock %}'},
-    )
-    assert "the text 'x.y' is missing" in str(refused(templates))
+def test_a_message_must_be_translated_and_as_it_is_now(templates: Path) -> None:
+    own = '{% extends "base/line.html.jinja" %}{% block footer %}{{ pgettext("ENGLISH") }}{% endblock %}'
+    make(templates, files={"closed.html.jinja": own.replace("ENGLISH", 'x.y", "Hello')})
+    assert "the message 'x.y' is not translated" in str(refused(templates, languages=("ja",)))
+    assert "Hello" in publish("mine", templates, ["en"])["pages/mine/en/closed.html"]
+    make(templates, texts={"ja": {"x.y": "こんにちは"}})
+    assert "こんにちは" in publish("mine", templates, ["ja"])["pages/mine/ja/closed.html"]
+    make(templates, files={"closed.html.jinja": own.replace("ENGLISH", 'leave.button", "Hello')})
+    error = refused(templates, languages=("ja",))
+    assert "the message 'leave.button' has changed" in error.what
+    assert error.file.endswith("locale/ja/LC_MESSAGES/stanchion.po")
 
 
 def test_a_page_that_fails_a_check_stops_all(templates: Path) -> None:
@@ -213,6 +222,6 @@ def test_languages() -> None:
 
 
 def test_a_language_from_right_to_left_publishes_as_such(templates: Path) -> None:
-    shutil.copy(templates / "base/texts/en.json", templates / "base/texts/ar.json")
+    shutil.copytree(templates / "locale/ja", templates / "locale/ar", dirs_exist_ok=True)
     page = publish("default", templates, ["ar"])["pages/default/ar/waiting.html"]
     assert '<html lang="ar" dir="rtl"' in page

@@ -62,19 +62,23 @@ def status(state: str = "waiting", **changed: Any) -> dict[str, Any]:
     value: dict[str, Any] = {
         "queue": "launch", "state": state, "position": 5012 if placed else None, "ahead": 1204 if placed else None,
         "wait_s": {"low": 480, "high": 720} if placed else None, "poll_s": 10, "epoch": "e1", "now": NOW_MS,
+        "claim_left_s": None, "opens_at": None, "message": None, "arrival": None, "draw": None, "lane": None,
     }  # fmt: skip
     return value | changed
 
 
 def filled(brand: str, language: str, state: str, *, page: str = "", **changed: str) -> str:
     """A published page as the edge would fill it; `page` where it is not the one of the state."""
-    says = status(state)
+    says = status(state, message=changed.get("message") or None)
     values = {
         "queue_name": "Spring Release", "queue_id": "launch", "state": state, "position": "5012", "ahead": "1204",
         "wait_low_min": "8", "wait_high_min": "12", "wait_known": "yes", "poll_s": "10", "refresh_s": "15", "claim_left_s": "292",
-        "retry_s": "10", "updated_iso": "2030-05-04T12:04:31Z", "updated_utc": "12:04:31", "status_url": "/.stanchion/status",
+        "retry_s": "10", "updated_iso": "2030-05-03T12:04:31Z", "updated_utc": "12:04:31", "status_url": "/.stanchion/status",
         "leave_url": "/.stanchion/leave", "target_url": "/launch/?a=1&b=%2F", "nonce": "bm9uY2U=", "request_id": "7f3a9c21",
-        "grace_min": "10", "message": "", "status_json": json.dumps(says),
+        "message": "", "status_json": json.dumps(says),
+        "claim_left_clock": "4:52", "opens_iso": "", "opens_utc": "", "opens_in_s": "", "order": "draw", "arrival_number": "",
+        "drawn": "no", "draw_url": "", "lane": "", "claim": "2", "claim_unit": "min", "late_claim": "head", "late": "15",
+        "late_unit": "min", "grace": "24", "grace_unit": "h",
     }  # fmt: skip
     if says["ahead"] is None:
         values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no"}

@@ -1,0 +1,127 @@
+// Asks how things stand, at the pace that the server names, and shows the answer.
+const MAX_BACKOFF_S = 60, ASK_AGAIN_S = 2, BLOCKED_AFTER = 3, TIMEOUT_MS = 15000;
+const shows = data.shows.split(" "), retrying = shows[0] === "busy" || shows[0] === "unavailable";
+let pollS = positive(retrying ? data.retryS : data.pollS, 10);
+let timer = 0, asking = false, askedAt = Date.now(), failures = 0, candidates = 0, going = false;
+
+function reload() {
+  clearTimeout(timer);
+  going = true;
+  location.reload();
+}
+
+function schedule(seconds) {
+  clearTimeout(timer);
+  timer = setTimeout(ask, 1000 * Math.max(1, seconds));
+}
+
+function next() {
+  const jitter = 0.8 + 0.4 * Math.random();
+  if (failures) return Math.max(pollS, Math.min(MAX_BACKOFF_S, pollS * 2 ** failures * jitter));
+  return data.state === "candidate" && candidates < BLOCKED_AFTER ? 1 : pollS * jitter;
+}
+
+async function ask() {
+  if (asking || going) return;
+  asking = true;
+  clearTimeout(timer);
+  try {
+    const answer = await fetch(data.statusUrl, {
+      credentials: "same-origin", cache: "no-store", headers: { accept: "application/json" },
+      signal: AbortSignal.timeout ? AbortSignal.timeout(TIMEOUT_MS) : undefined,
+    });
+    if (answer.status === 404) return reload();
+    if (!answer.ok) throw new Error(answer.status);
+    const status = await answer.json();
+    take(status);
+    tell("status", status);
+  } catch {
+    failures += 1;
+  } finally {
+    asking = false;
+    askedAt = Date.now();
+  }
+  trouble();
+  if (!going) schedule(next());
+}
+
+// Another tab has asked; what it learnt is as good as an answer of our own.
+function hear(status) {
+  if (asking || going) return;
+  try { take(status); } catch { return; }
+  askedAt = Date.now();
+  trouble();
+  if (!going) schedule(next());
+}
+
+function take(status) {
+  if (typeof status.state !== "string") throw new Error("no state");
+  if (status.state === "unavailable") throw new Error("unavailable");  // the numbers that we have stay on the page
+  if (retrying || !shows.includes(status.state)) return reload();
+  failures = 0;
+  pollS = positive(status.poll_s, pollS);
+  const before = data.state;
+  data.state = status.state;
+  show(status);
+  if (status.state === "candidate") candidate();
+  else if (byId("blocked")) byId("blocked").hidden = true;
+  if (status.state === "called" && before !== "called") { turn(status.claim_left_s, ENTER_AFTER_S); notify(); }
+  if (status.state !== "called") { clearTimeout(entry); clearInterval(countdown); }
+  announce(status, before);
+  shown = status;
+}
+
+function trouble() {
+  if (!byId("trouble")) return;
+  byId("trouble").hidden = !failures || navigator.onLine === false;
+  byId("offline").hidden = navigator.onLine !== false;
+}
+
+function candidate() {
+  candidates += 1;
+  const box = byId("blocked");
+  if (!box || (candidates < BLOCKED_AFTER && navigator.cookieEnabled)) return;
+  data.framed = window.top === window ? "no" : "yes";
+  if (!box.firstChild) box.append(byId("blocked-words").content.cloneNode(true));
+  box.hidden = false;
+}
+
+function wake() {
+  trouble();
+  if (document.hidden) return clearTimeout(entry);
+  if (data.state === "called" && byId("enter")) arm();
+  if (data.statusUrl && Date.now() - askedAt > ASK_AGAIN_S * 1000) ask();
+}
+
+function startLine(status) {
+  byId("stop").addEventListener("click", stop);
+  byId("enter").addEventListener("click", enter);
+  byId("notify").hidden = false;
+  byId("notify-button").addEventListener("click", askToNotify);
+  spellOut();
+  if (status) show(shown = status);
+  // A page that comes as "called" means that the door was busy a moment ago: try again when the server says.
+  if (data.state === "called") turn(Number(data.claimLeftS), Math.max(ENTER_AFTER_S, pollS));
+  if (data.state === "candidate" && !navigator.cookieEnabled) candidate();
+}
+
+function start() {
+  let status = null;
+  try { status = JSON.parse(data.status); } catch { /* an empty or foreign page */ }
+  if (byId("enter")) startLine(status);
+  if (!data.statusUrl) return retrying ? void setTimeout(reload, 1000 * pollS) : undefined;
+  openChannel();
+  document.addEventListener("submit", () => { going = true; });
+  document.addEventListener("visibilitychange", wake);
+  window.addEventListener("online", wake);
+  window.addEventListener("offline", trouble);
+  window.addEventListener("pagehide", away);
+  window.addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    going = false;
+    openChannel();
+    wake();
+  });
+  trouble();
+  schedule(next());
+}
