@@ -30,7 +30,8 @@ _SCHEMES = ("auto", "light", "dark")
 _MAX_DEPTH = 8  # brands that extend brands
 _DEFAULTS: dict[str, Any] = {"scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "support": "", "texts": {}}
 _TYPES: dict[str, type] = {
-    "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list, "support": str, "texts": dict,
+    "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list,
+    "support": str, "texts": dict,
 }  # fmt: skip
 _COLOUR_KEYS = frozenset({"brand", "surface", "ink", "brand_ink", "ground", "accent"})
 

@@ -27,7 +27,7 @@ def available_languages(templates_dir: Path) -> list[str]:
 
 
 def messages(templates_dir: Path, language: str) -> dict[str, tuple[str, str]]:
-    """key -> (English, translation) for every finished message. Raises PublishError when there is no catalogue, or none to read."""
+    """(English, translation) of every finished message, by its key. Raises PublishError when there is no catalogue to read."""
     file = catalogue_file(templates_dir, language)
     if not file.is_file():
         if language == SOURCE_LANGUAGE:

@@ -160,12 +160,15 @@ def _without_body(answer: Respond) -> Respond:
     return Respond(answer.status, answer.headers, "", answer.why)
 
 
+_ALWAYS_THERE = ("queue", "position", "ahead", "wait_s", "epoch", "claim_left_s", "opens_at", "message", "arrival", "draw",
+                 "lane")  # fmt: skip
+
+
 def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
     """The held answer when it is not known which queue guards what: the built-in page, or the status JSON of no queue."""
     extra: Extra = (("Retry-After", str(retry_s)), ("Stanchion-State", "unavailable"), ("Vary", "Accept"))
     if wants_json(request):
-        unknown = dict.fromkeys(("queue", "position", "ahead", "wait_s", "epoch", "claim_left_s", "opens_at", "message", "arrival",
-                                 "draw", "lane"))  # fmt: skip
+        unknown = dict.fromkeys(_ALWAYS_THERE)
         status = json.dumps({**unknown, "state": "unavailable", "poll_s": retry_s, "now": request.now_ms}, separators=(",", ":"))
         text = problems.problem_text(503, problems.UNAVAILABLE, "unavailable", status)
         answer = Respond(503, (*_PROBLEM_HEADERS, *extra), text, why)

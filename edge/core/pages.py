@@ -42,6 +42,7 @@ SLOTS: Mapping[str, str] = {
     "opens_iso": "when the line opens, ISO 8601, or empty",
     "opens_utc": "when the line opens, YYYY-MM-DD HH:MM in UTC, or empty",
     "opens_in_s": "seconds until the line opens, or empty",
+    "spread_s": "seconds over which the pages of a pre-queue ask again after the opening",
     "order": "how places are given at the opening: draw or arrival",
     "arrival_number": "the number of an arrival before the opening, or empty",
     "drawn": "whether the visitor's place was drawn by lot: yes or no",

@@ -32,5 +32,5 @@ def promises(queue: Queue) -> dict[str, str]:
     late, late_unit = duration(queue.late_claim_within_s)
     return {
         "grace": grace, "grace_unit": grace_unit, "claim": claim, "claim_unit": claim_unit, "late": late, "late_unit": late_unit,
-        "late_claim": queue.late_claim, "order": queue.prequeue_order or "draw",
+        "spread_s": str(queue.spread_s), "late_claim": queue.late_claim, "order": queue.prequeue_order or "draw",
     }  # fmt: skip

@@ -91,7 +91,7 @@ function showOpening(status) {
     byId("clock").textContent = clock(left);
     if (left > 0) return;
     clearInterval(opening);
-    if (askedAt < until) schedule(1 + Math.random() * Math.min(5, pollS));  // everybody's clock is at zero now
+    if (askedAt < until) schedule(1 + Math.random() * positive(at.dataset.spreadS, 0));  // everybody's clock is at zero now
   };
   tick();
   opening = setInterval(tick, 1000);

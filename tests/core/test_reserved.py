@@ -9,7 +9,8 @@ import pytest
 from edge.core import commands
 from tests.core.support import HTML, JSON, MANUAL, Browser, World, away, busy, full, only, queue, set_cookies
 
-KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now"}
+KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at", "message",
+        "arrival", "draw", "lane"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

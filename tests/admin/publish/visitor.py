@@ -76,9 +76,10 @@ def filled(brand: str, language: str, state: str, *, page: str = "", **changed: 
         "retry_s": "10", "updated_iso": "2030-05-03T12:04:31Z", "updated_utc": "12:04:31", "status_url": "/.stanchion/status",
         "leave_url": "/.stanchion/leave", "target_url": "/launch/?a=1&b=%2F", "nonce": "bm9uY2U=", "request_id": "7f3a9c21",
         "message": "", "status_json": json.dumps(says),
-        "claim_left_clock": "4:52", "opens_iso": "", "opens_utc": "", "opens_in_s": "", "order": "draw", "arrival_number": "",
-        "drawn": "no", "draw_url": "", "lane": "", "claim": "2", "claim_unit": "min", "late_claim": "head", "late": "15",
-        "late_unit": "min", "grace": "24", "grace_unit": "h",
+        "claim_left_clock": "4:52",
+        "opens_iso": "", "opens_utc": "", "opens_in_s": "", "spread_s": "30", "order": "draw",
+        "arrival_number": "", "drawn": "no", "draw_url": "", "lane": "", "claim": "2", "claim_unit": "min", "late_claim": "head",
+        "late": "15", "late_unit": "min", "grace": "24", "grace_unit": "h",
     }  # fmt: skip
     if says["ahead"] is None:
         values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no"}
