@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cli.states_page import states_page
+from cli.status_schema import status_schema
 from edge.core.combinations import COMBINATIONS
 from edge.core.config import json_schema
 from edge.core.fields import Field, MapOf
@@ -171,6 +172,7 @@ def pages() -> dict[str, str]:
         "configuration.md": configuration_page(),
         "states.md": states_page(),
         "config.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
+        "status.schema.json": json.dumps(status_schema(), indent=2, ensure_ascii=False) + "\n",
         "settings.md": "# Settings\n\nMade from the table in `host/settings.py` by `make docs`. "
         "Every part reads its settings from the environment.\n\n" + settings_reference().rstrip() + "\n",
     }
