@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := edge host admin cli
+SOURCES := edge host admin cli sim
 
 .PHONY: help run test check bench conformance clean docs
 

@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, config, crawlers, draw, doctor, kv, deploy."""
+"""`stanchion`: run, publish, config, crawlers, draw, doctor, kv, deploy, simulate."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cli.draw import draw
 from cli.kv.command import kv
 from cli.publish import publish
 from cli.run import run
+from cli.simulate import simulate
 
 
 @click.group()
@@ -20,7 +21,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, crawlers, draw, doctor, kv, deploy):
+for command in (run, publish, config, crawlers, draw, doctor, kv, deploy, simulate):
     main.add_command(command)
 
 if __name__ == "__main__":

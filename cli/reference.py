@@ -10,10 +10,11 @@ from cli.states_page import states_page
 from cli.status_schema import status_schema
 from edge.core.combinations import COMBINATIONS
 from edge.core.config import json_schema
-from edge.core.fields import Field, MapOf
+from edge.core.fields import Field, MapOf, Obj
 from edge.core.groups import GROUP_FIELDS, SHARED
 from edge.core.model import LANE, QUEUE_FIELDS, ROUTE
 from host.settings import settings_reference
+from sim.sale import TABLES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -29,6 +30,8 @@ def _default(field: Field) -> str:
 
 def _allowed(field: Field) -> str:
     kind = field.kind
+    if isinstance(kind, Obj):
+        return "a table, below"
     if hasattr(kind, "low") and not hasattr(kind, "item"):
         return f"{kind.low} to {kind.high}" + (", or null" if kind.optional else "")
     if hasattr(kind, "values"):
@@ -166,6 +169,14 @@ def configuration_page() -> str:
     return "\n".join(lines)
 
 
+def simulation_page() -> str:
+    """docs/simulation.md: the text of cli/simulation.md, and the tables of the sale file."""
+    lines = [(Path(__file__).with_name("simulation.md")).read_text(encoding="utf-8").rstrip(), ""]
+    for name, fields in TABLES.items():
+        lines += [f"### {f'`{name}`' if name else 'At the top'}", "", *_table(fields), ""]
+    return "\n".join(lines)
+
+
 def pages() -> dict[str, str]:
     """Every generated page by its name in docs/."""
     return {
@@ -173,6 +184,7 @@ def pages() -> dict[str, str]:
         "states.md": states_page(),
         "config.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
         "status.schema.json": json.dumps(status_schema(), indent=2, ensure_ascii=False) + "\n",
+        "simulation.md": simulation_page(),
         "settings.md": "# Settings\n\nMade from the table in `host/settings.py` by `make docs`. "
         "Every part reads its settings from the environment.\n\n" + settings_reference().rstrip() + "\n",
     }

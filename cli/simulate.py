@@ -1,0 +1,53 @@
+"""`stanchion simulate`: a sale in virtual time, before it is held."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from edge.core.errors import ConfigError
+from sim.page import as_page
+from sim.report import as_text, violation_text
+from sim.sale import load_sale
+from sim.server import ServerError
+from sim.simulate import Broken
+from sim.simulate import simulate as run_sale
+from sim.store import StoreFailed
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--seed", type=click.IntRange(0, 2**31), help="Another seed than the file's.")
+@click.option("--redis-url", default="", help="An empty Redis of this machine; without it one is started and ended.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there.")
+@click.option("--page", "page_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a page with plots there.")
+def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | None, page_file: Path | None) -> None:
+    """Hold the sale of FILE (TOML, docs/simulation.md) in virtual time, against the real scripts in a real Redis.
+
+    Exit code 1 when a law is broken; the history of the visitor that shows it is printed.
+    """
+    try:
+        sale = load_sale(file) if seed is None else load_sale(file, seed)
+        with click.progressbar(length=sale.lasts_s * 1000, label=sale.name, file=sys.stderr) as bar:
+            data = run_sale(sale, redis_url, bar.update)
+    except Broken as broken:
+        raise click.ClickException(violation_text(broken.run, broken.violated)) from broken
+    except ConfigError as error:
+        raise click.UsageError(f"{file}: {error}") from error
+    except (ServerError, StoreFailed) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(as_text(data))
+    for path, text in ((json_file, json.dumps(data, indent=1) + "\n"), (page_file, as_page(data))):
+        if path is not None:
+            _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error}") from error
+    click.echo(f"written: {path}", err=True)

@@ -1,0 +1,83 @@
+"""Commands to Redis, many in one packet, their answers read in the same order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from redis.exceptions import RedisError, ResponseError
+
+from edge.core import scripts
+from edge.core.commands import Answer, Call
+from sim.server import connect
+
+
+@lru_cache(maxsize=64)
+def _head(sha: str, keys: tuple[str, ...]) -> bytes:
+    """What all calls of one script to one queue begin with."""
+    return b"".join(_bulk(word) for word in ("EVALSHA", sha, str(len(keys)), *keys))
+
+
+def _bulk(word: str) -> bytes:
+    data = word.encode()
+    return b"$%d\r\n%b\r\n" % (len(data), data)
+
+
+def _packed(call: Call) -> bytes:
+    """EVALSHA as bytes (the RESP protocol): what never changes is made once."""
+    count = 3 + len(call.keys) + len(call.args)
+    return b"".join((b"*%d\r\n" % count, _head(call.script.sha["redis"], call.keys), *map(_bulk, call.args)))
+
+
+class StoreFailed(Exception):
+    """Redis answered with an error: nothing that a sale may meet, so the run ends."""
+
+
+class Store:
+    """One connection. `sent` counts what edges would have sent, by name of script."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._connection: Any = None
+        self.sent: Counter[str] = Counter()
+        self.reconnect()
+
+    def reconnect(self) -> None:
+        """Connects (again) and makes sure that every script is known, as it is to a server that has run for a while."""
+        try:
+            self._connection = connect(self._port)
+        except (RedisError, OSError) as error:
+            raise StoreFailed(f"no Redis answers on port {self._port}: {error}") from error
+        self.run([["SCRIPT", "LOAD", script.text["redis"]] for script in scripts.ALL])
+
+    def close(self) -> None:
+        """Lets go of the connection."""
+        self._connection.disconnect()
+
+    def run(self, commands: Sequence[Sequence[str]]) -> list[Any]:
+        """Replies to plain commands, in order. Raises StoreFailed."""
+        return self._exchange(self._connection.pack_commands(commands), len(commands))
+
+    def _exchange(self, packed: list[bytes], count: int) -> list[Any]:
+        connection = self._connection
+        try:
+            connection.send_packed_command(packed)
+            return [connection.read_response() for _ in range(count)]
+        except ResponseError as error:
+            raise StoreFailed(f"Redis refused a command: {error}") from error
+        except (RedisError, OSError) as error:
+            raise StoreFailed(f"Redis went away: {error}") from error
+
+    def calls(self, calls: Sequence[Call]) -> list[Answer]:
+        """Answers of scripts, in order. Raises StoreFailed."""
+        sent, packet = self.sent, []
+        for call in calls:
+            sent[call.script.name] += 1
+            packet.append(_packed(call))
+        return [Answer.read(reply) for reply in self._exchange([b"".join(packet)], len(calls))]
+
+    def call(self, call: Call) -> Answer:
+        """The answer of one script."""
+        return self.calls([call])[0]

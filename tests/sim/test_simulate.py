@@ -1,0 +1,134 @@
+"""Sales in virtual time against a real Redis: what is printed, what is written, and that a broken law ends the run."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli.main import main
+from edge.core.errors import ConfigError
+from sim.account import Violated
+from sim.report import violation_text
+from sim.run import Run
+from sim.sale import Sale, load_sale, read_sale
+from sim.server import Server, ServerError
+from sim.simulate import simulate
+from sim.store import Store
+from tests.needs import needs
+
+SALES = Path(__file__).resolve().parents[2] / "examples" / "sales"
+TINY = """
+name = "Tiny"
+lasts_s = 240
+nodes = 2
+check_every_s = 5
+[queue]
+admit_per_minute = 240
+burst = 4
+max_active = 12
+[[arrivals]]
+people = 60
+to_s = 20
+[people]
+visit_s = 8
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    needs("redis")
+    with Server() as started:
+        yield started
+
+
+def run(server: Server, sale: Sale) -> Run:
+    store = Store(server.port)
+    store.run([["FLUSHALL"]])
+    made = Run(sale, store)
+    try:
+        made.go()
+    finally:
+        store.close()
+    return made
+
+
+def test_the_small_sale_keeps_every_law(tmp_path: Path) -> None:
+    needs("redis")
+    figures, page = tmp_path / "sale.json", tmp_path / "sale.html"
+    words = ["simulate", str(SALES / "small.toml"), "--json", str(figures), "--page", str(page)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "0 violations" in result.output
+    data = json.loads(figures.read_text())
+    assert data["funnel"]["came"] == 2000
+    assert 900 < data["inside"]["units_sold"] <= 1200
+    assert data["inside"]["most_called_or_inside"] == 500
+    assert data["overshoot"]["claims"] <= data["overshoot"]["allowed"]
+    text = page.read_text()
+    assert text.count("<svg") == 4
+    assert "src=" not in text
+    assert "http" not in text
+
+
+def test_the_same_seed_is_the_same_sale(server: Server) -> None:
+    first, second = run(server, read_sale(TINY)), run(server, read_sale(TINY))
+    assert [p.admitted_ms for p in first.persons] == [p.admitted_ms for p in second.persons]
+    assert first.store.sent == second.store.sent
+    other = run(server, read_sale("seed = 2\n" + TINY))
+    assert [p.admitted_ms for p in first.persons] != [p.admitted_ms for p in other.persons]
+
+
+def test_everybody_who_stays_comes_in(server: Server) -> None:
+    done = run(server, read_sale(TINY))
+    assert all(person.admitted_ms >= 0 for person in done.persons)
+    assert done.account.most_counted == 12
+
+
+def test_a_broken_law_is_shown_with_the_history_of_the_visitor(server: Server) -> None:
+    store = Store(server.port)
+    store.run([["FLUSHALL"]])
+    broken = Run(read_sale(TINY), store)
+    broken.account.rate.change(broken.account.rate.limits.__class__(1, 1, 12, None), 0)
+    with pytest.raises(Violated) as caught:
+        broken.go()
+    store.close()
+    assert caught.value.law == "rate"
+    lines = violation_text(broken, caught.value).splitlines()
+    assert lines[1].startswith("visitor ")
+    assert lines[-1].split()[2:5] in (["join", "->", "inside"], ["touch", "->", "inside"])
+
+
+def test_a_redis_of_somebody_else_is_left_alone(server: Server) -> None:
+    with pytest.raises(ServerError, match="is not allowed"):
+        simulate(read_sale(TINY), "redis://192.0.2.1:6379")
+    store = Store(server.port)
+    store.run([["FLUSHALL"], ["SET", "mine", "1"]])
+    with pytest.raises(ServerError, match="holds something"):
+        simulate(read_sale(TINY), f"redis://127.0.0.1:{server.port}")
+    assert store.run([["GET", "mine"]]) == ["1"]
+    store.run([["FLUSHALL"]])
+    store.close()
+    killed = TINY.replace('name = "Tiny"', 'name = "Tiny"\naof = "always"') + '[[faults]]\nkind = "kill"\nfor_s = 2\n'
+    with pytest.raises(ConfigError, match="leave --redis-url out"):
+        simulate(read_sale(killed), f"redis://127.0.0.1:{server.port}")
+
+
+def test_a_wrong_file_and_a_silent_port_are_said_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "sale.toml"
+    file.write_text(TINY.replace("nodes = 2", "nodes = 0"))
+    result = CliRunner().invoke(main, ["simulate", str(file)])
+    assert result.exit_code == 2
+    assert "nodes: 0 is not allowed" in result.output
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    file.write_text(TINY)
+    result = CliRunner().invoke(main, ["simulate", str(file), "--redis-url", f"redis://127.0.0.1:{port}"])
+    assert result.exit_code == 1
+    assert "Redis" in result.output
+    assert load_sale(file).nodes == 2
