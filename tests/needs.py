@@ -10,16 +10,22 @@ import shutil
 
 import pytest
 
+from host.fastly.toolchain import find_python
+
 _PROGRAMS: dict[str, tuple[tuple[str, ...], str]] = {
     "redis": (("redis-server",), "apt-get install redis-server"),
     "chromium": (("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium"),
     "node": (("node",), "install Node.js 20 or newer (with npm)"),
+    "viceroy": (("viceroy", "~/.cargo/bin/viceroy"), "cargo install --locked viceroy"),
+    "fastly-python": ((), "install Python 3.12 or newer beside this one, or name it in STANCHION_FASTLY_PYTHON"),
 }
 
 
 def find(name: str) -> str | None:
     """The path of program `name` (a key of the table above), or None."""
-    return next((path for program in _PROGRAMS[name][0] if (path := shutil.which(program))), None)
+    if name == "fastly-python":
+        return find_python(os.environ)
+    return next((path for program in _PROGRAMS[name][0] if (path := shutil.which(os.path.expanduser(program)))), None)
 
 
 def needs(name: str) -> str:

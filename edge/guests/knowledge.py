@@ -27,7 +27,8 @@ class Knowledge:
     """Reads and keeps. `read_kv` returns None for an absent key and raises OSError when the store cannot be read."""
 
     def __init__(self, read_kv: Callable[[str], str | None], setting: Callable[[str], str | None],
-                 secret: Callable[[str], str | None], write_log: Callable[[str], None]) -> None:  # fmt: skip
+                 secret: Callable[[str], str | None], write_log: Callable[[str], None],
+                 node: NodeCounters | None = None) -> None:  # fmt: skip
         self._read_kv, self._setting, self._secret, self._write_log = read_kv, setting, secret, write_log
         self._context: Context | None = None
         self._generation = ""
@@ -35,7 +36,7 @@ class Knowledge:
         self._problem = ""
         self._ring: Keyring | None = None
         self._keys_text = self._refused_keys = ""
-        self._node = NodeCounters()
+        self._node = node or NodeCounters()
         self._pages: dict[str, Page] = {}
         self._good_pages: dict[str, Page] = {}
         self._crawlers: Crawlers | None = None
@@ -72,6 +73,18 @@ class Knowledge:
         self._problem = problem
         if self._context is None:
             raise ConfigError(CONFIG_KEY, problem)
+
+    @property
+    def config_text(self) -> str:
+        """The text of the configuration in force; empty without one."""
+        return self._config_text
+
+    def fall_back(self, text: str) -> None:
+        """Takes a configuration from elsewhere while the store has none that is good. Raises ConfigError."""
+        if self._ring is None:
+            raise ConfigError(CONFIG_KEY, self._problem)
+        self._take(load_config(text), self._ring)
+        self._config_text = text
 
     def _load(self) -> None:
         keys = self._secret("signing-keys") or ""

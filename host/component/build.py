@@ -56,10 +56,10 @@ def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Pa
         return target
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(out_dir / f"{app}.lock"):
+        with locked(out_dir / f"{app}.lock"):
             if not target.exists():
                 _build(app, source_paths, target)
-                _prune(out_dir, app)
+                prune(out_dir, app)
     except OSError as error:
         raise BuildError(cannot_write(out_dir, error)) from error
     return target
@@ -92,13 +92,13 @@ def _fingerprint(app: str, source_paths: Sequence[Path]) -> str:
     versions = [f"{tool}=={importlib.metadata.version(tool)}" for tool in tools]
     digest = hashlib.sha256(repr((RECIPE, app, WORLD, versions)).encode())
     for top in (WIT, *source_paths):
-        for name, path in _files(top):
+        for name, path in source_files(top):
             content = path.read_bytes()
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:20]
 
 
-def _files(top: Path) -> Iterator[tuple[str, Path]]:
+def source_files(top: Path) -> Iterator[tuple[str, Path]]:
     """Every source file of a package folder or module, named from the parent of `top`, in a fixed order."""
     paths: Iterable[Path] = sorted(top.rglob("*")) if top.is_dir() else (top,)
     for path in paths:
@@ -111,9 +111,9 @@ def _build(app: str, source_paths: Sequence[Path], target: Path) -> None:
         work = Path(folder)
         sources, packages, empty = work / "sources", work / "guest", work / "empty"
         for top in source_paths:
-            for name, path in _files(top):
-                _copy(path, sources / name)
-        _stage_packages(packages)
+            for name, path in source_files(top):
+                copy_file(path, sources / name)
+        stage_packages(packages)
         (empty / "lib" / "python3" / "site-packages").mkdir(parents=True)
         built = work / "component.wasm"
         paths = ["-p", str(sources), "-p", str(packages)]
@@ -122,19 +122,21 @@ def _build(app: str, source_paths: Sequence[Path], target: Path) -> None:
         built.replace(target)
 
 
-def _stage_packages(packages: Path) -> None:
-    packages.mkdir()
+def stage_packages(packages: Path) -> None:
+    """Puts the packages that a guest may import into a folder. Raises BuildError for one that is not installed."""
+    packages.mkdir(parents=True, exist_ok=True)
     for distribution, module in GUEST_PACKAGES:
         spec = importlib.util.find_spec(module)
         if spec is None or not spec.submodule_search_locations:
             raise BuildError(
                 f"cannot build: {distribution} is not installed; install the project's dependencies"
             )
-        for name, path in _files(Path(spec.submodule_search_locations[0])):
-            _copy(path, packages / name)
+        for name, path in source_files(Path(spec.submodule_search_locations[0])):
+            copy_file(path, packages / name)
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
+    """Copies a file; the folders above it are made."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
@@ -163,14 +165,15 @@ def _run_compiler(app: str, arguments: list[str], work: Path, empty_venv: Path) 
         raise BuildError(f"cannot build {app}, the compiler said:\n" + "\n".join(lines))
 
 
-def _prune(out_dir: Path, app: str) -> None:
+def prune(out_dir: Path, app: str) -> None:
+    """Keeps the newest builds of an app only."""
     builds = sorted(out_dir.glob(f"{app}-*.wasm"), key=lambda path: path.stat().st_mtime, reverse=True)
     for old in builds[BUILDS_KEPT_PER_APP:]:
         old.unlink(missing_ok=True)
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Two builders of one app wait for each other, so that the second finds the first one's work."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

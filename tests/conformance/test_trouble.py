@@ -47,7 +47,7 @@ def test_a_broken_configuration_changes_nothing(world: World) -> None:
     world.publish(QUEUES)
 
 
-@limited("memory")
+@limited("memory", "last_configuration")
 def test_the_last_good_configuration_stays(world: World) -> None:
     world.publish('{"queues": [')
     try:

@@ -1,0 +1,116 @@
+"""What a sandbox is given: settings, secrets, the key-value store, the country of an address, and a place for log lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from edge.guests.on_fastly.api import Err, config_store, geo, http_body, kv_store, log_endpoints, secret_store
+from edge.guests.on_fastly.reading import RequestHeaders, grown
+
+# The names that the service's stores and its log endpoint are linked under (`fastly.toml`).
+KV_STORE = SECRET_STORE = CONFIG_STORE = "stanchion"
+LOG_ENDPOINT = "stanchion"
+# One item with all settings as a JSON object: each read of an item is a call.
+SETTINGS_ITEM = "settings"
+SECRETS = ("signing-keys", "redis-rest-token")
+
+_SETTINGS_BYTES = 8_192
+# Local hosts do not say how much room they need.
+_SECRET_BYTES = 65_536
+_GEO_BYTES = 4_096
+_PIECE_BYTES = 65_536
+_UNKNOWN = frozenset(("XX", "ZZ"))
+
+
+def read_all(body: Any) -> bytes:
+    """A whole body. Raises Err."""
+    pieces = []
+    while piece := http_body.read(body, _PIECE_BYTES):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+class Surroundings:
+    """Opened once for a sandbox. A store that is not linked to the service is an empty one, except for the key-value store."""
+
+    def __init__(self) -> None:
+        self.settings: Mapping[str, str] = self._read_settings()
+        self._secrets: Any = None
+        self._kv: Any = None
+        self._log: Any = None
+
+    @staticmethod
+    def _read_settings() -> Mapping[str, str]:
+        try:
+            with config_store.Store.open(CONFIG_STORE) as store:
+                text = grown(lambda size: store.get(SETTINGS_ITEM, size), _SETTINGS_BYTES)
+            told = json.loads(text or "{}")
+        except (Err, ValueError):
+            return {}
+        return {str(name): str(value) for name, value in told.items()} if isinstance(told, dict) else {}
+
+    def setting(self, name: str) -> str | None:
+        """A setting, or None."""
+        return self.settings.get(name)
+
+    def secret(self, name: str) -> str | None:
+        """A secret, or None. Raises OSError when the store cannot be read."""
+        try:
+            if self._secrets is None:
+                self._secrets = secret_store.Store.open(SECRET_STORE)
+            found = self._secrets.get(name)
+            if found is None:
+                return None
+            with found:
+                return str(grown(found.plaintext, _SECRET_BYTES), "utf-8")
+        except (Err, UnicodeDecodeError) as error:
+            raise OSError(f"the secret store {SECRET_STORE} does not give {name}: {_what(error)}") from error
+
+    def read_kv(self, key: str) -> str | None:
+        """The value of a key, None for one that is not there. Raises OSError when the store cannot be read."""
+        try:
+            if self._kv is None:
+                self._kv = kv_store.Store.open(KV_STORE)
+            entry = kv_store.await_lookup(self._kv.lookup_async(key))
+            if entry is None:
+                return None
+            with entry:
+                body = entry.take_body()
+                return "" if body is None else str(read_all(body), "utf-8")
+        except (Err, UnicodeDecodeError) as error:
+            raise OSError(f"the KV store {KV_STORE} does not give {key}: {_what(error)}") from error
+
+    def write_log(self, line: str) -> None:
+        """One JSON line. Trouble with the log is nobody's trouble."""
+        try:
+            if self._log is None:
+                self._log = log_endpoints.Endpoint.open(LOG_ENDPOINT)
+            self._log.write(line.encode("utf-8", "replace"))
+        except Err:
+            return
+
+    def country(self, address: Any, headers: RequestHeaders) -> str:
+        """Two letters, or "" for unknown: of a header that the deployment believes, else of the platform's own lookup."""
+        if self.settings.get("STANCHION_COUNTRY_TRUST_ALL") == "1":
+            told = headers.get(self.settings.get("STANCHION_COUNTRY_HEADER", "").lower())
+            if told is not None:
+                return country_code(told)
+        if address is None:
+            return ""
+        try:
+            found = json.loads(grown(lambda size: geo.lookup(address, size), _GEO_BYTES))
+        except (Err, ValueError):
+            return ""
+        return country_code(found.get("country_code")) if isinstance(found, dict) else ""
+
+
+def country_code(text: object) -> str:
+    """Two letters A to Z as they are; "" for everything else, and for the codes that mean "unknown"."""
+    fits = isinstance(text, str) and len(text) == 2 and text.isascii() and text.isupper() and text.isalpha()
+    return str(text) if fits and text not in _UNKNOWN else ""
+
+
+def _what(error: Exception) -> str:
+    return type(error.value).__name__ if isinstance(error, Err) and not isinstance(error.value, str) else str(error)
