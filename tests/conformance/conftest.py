@@ -25,6 +25,7 @@ QUEUES = [
     queue("jp", manual=True, routes=[{"path": "/country/*"}], countries=["JP"]),
     queue("us", manual=True, routes=[{"path": "/country/*"}], countries=["US"], unknown_country="enter"),
     queue("wide", manual=True, routes=[{"path": "/wide/*"}]),
+    queue("cross", manual=True, allowed_origins=["https://app.example"]),
     queue("deep", manual=True, routes=[{"path": "/wide/deep/*"}]),
 ]
 

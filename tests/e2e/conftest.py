@@ -13,6 +13,7 @@ QUEUES = [
     queue("hand", manual=True),
     queue("live", admit_per_minute=1, burst=1),
     queue("again", manual=True),
+    queue("app", manual=True),
 ]
 
 

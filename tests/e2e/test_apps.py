@@ -1,0 +1,76 @@
+"""The client loops of docs/apps.md, as they stand there, on the whole product; and what they got, by the schema."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.e2e.stack import PATIENCE_S, ROOT, Stack
+from tests.needs import needs
+
+PAGE = (ROOT / "docs" / "apps.md").read_text()
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "status.schema.json").read_text()))
+HEADERS = {"Accept": "application/json"}
+
+
+def program(language: str) -> str:
+    """The program of this language on the page."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return str(found)
+
+
+def wait_for_length(stack: Stack, length: int) -> None:
+    """Returns once that many have a place."""
+    deadline = time.monotonic() + PATIENCE_S
+    while stack.api("GET", "/queues/app")["length"] < length:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize(("language", "name"), [("python", "enter.py"), ("js", "enter.mjs")])
+def test_a_loop_of_the_docs_waits_in_line_and_comes_in(stack: Stack, tmp_path: Path, language: str, name: str) -> None:
+    runner = sys.executable if language == "python" else needs("node")
+    (tmp_path / name).write_text(program(language))
+    before = stack.api("GET", "/queues/app")["length"]
+    command = [runner, str(tmp_path / name), f"{stack.edge}/app/tickets?day=2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            wait_for_length(stack, before + 1)
+            stack.api("POST", "/queues/app/admit", {"count": 1})
+            out, told = running.communicate(timeout=PATIENCE_S)
+        finally:
+            running.kill()
+    assert running.returncode == 0, told
+    seen = json.loads(out)
+    assert seen["target"] == "/app/tickets?day=2"
+    names = [header.lower() for header, _ in seen["headers"]]
+    assert "stanchion-pass" in names
+    assert "stanchion-token" not in names
+    states = [line.split()[0] for line in told.splitlines()]
+    assert states[0] == "candidate"
+    assert set(states[1:]) <= {"waiting", "called"}
+    assert stack.api("GET", "/queues/app")["length"] == before + 1, "one place, however often it asked"
+
+
+def test_real_answers_keep_to_the_schema(stack: Stack) -> None:
+    visitor = stack.visitor(**HEADERS, **{"Stanchion-Token": "new"})
+    held = visitor.get("/app/")
+    token = held.headers["stanchion-token"]
+    visitor.headers["Stanchion-Token"] = token
+    status = visitor.get("/.stanchion/app/status")
+    write = visitor.post("/app/cart", json={})
+    left = visitor.post("/.stanchion/app/leave")
+    for answer in (held, status, write, left):
+        SCHEMA.validate(answer.json())
+        assert answer.headers["stanchion-state"] == answer.json()["state"]
+    assert [answer.json()["state"] for answer in (held, status, left)] == ["candidate", "waiting", "ended"]
+    assert (write.headers["content-type"], write.json()["error"]) == ("application/problem+json", "not sent")
+    assert left.headers["stanchion-token"] == "new"
+    assert dict(visitor.cookies) == {}
