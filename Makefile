@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := edge host admin cli sim
 
-.PHONY: help run test check bench conformance clean docs
+.PHONY: help run test check bench conformance fastly clean docs
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -28,6 +28,9 @@ test: $(STAMP) ## the whole suite; programs that are missing skip their tests an
 
 conformance: $(STAMP) ## the contract and the laws against a host: HOST=local (default), and those of docs/hosts.md
 	STANCHION_CONFORMANCE_HOST=$(or $(HOST),local) $(BIN)/python -m pytest tests/conformance
+
+fastly: $(STAMP) ## the package for Fastly Compute, pkg/stanchion.tar.gz (docs/fastly.md)
+	$(BIN)/python -m host.fastly
 
 check: $(STAMP) build/bindings ## ruff, the type checker, import rules
 	$(BIN)/ruff check .
