@@ -18,6 +18,7 @@ _PROGRAMS: dict[str, tuple[tuple[str, ...], str]] = {
     "node": (("node",), "install Node.js 20 or newer (with npm)"),
     "viceroy": (("viceroy", "~/.cargo/bin/viceroy"), "cargo install --locked viceroy"),
     "fastly-python": ((), "install Python 3.12 or newer beside this one, or name it in STANCHION_FASTLY_PYTHON"),
+    "systemd": (("systemd-analyze",), "install systemd"),
 }
 
 
