@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := edge host admin cli sim
 
-.PHONY: help run test check bench conformance fastly clean docs
+.PHONY: help run test check bench conformance fastly clean docs messages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -44,6 +44,9 @@ build/bindings: $(STAMP) wit/gatekeeper.wit
 
 bench: $(STAMP) ## the yardsticks, as ratios; exit code 1 when one is missed
 	$(BIN)/python -m bench
+
+messages: $(STAMP) ## bring the translations up to the messages of the templates
+	$(BIN)/python -m admin.publish.messages
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python -m cli.reference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"})
+from admin.publish.locales import locale_of
 
 # Faces that ship with Windows, Apple systems, Android and Linux; a queue's name may be in any script on any page.
 _FACES: dict[str, tuple[str, ...]] = {
@@ -21,8 +21,8 @@ _GENERIC = frozenset({"serif", "sans-serif", "monospace", "system-ui", "ui-serif
 
 
 def direction(language: str) -> str:
-    """Which way the language is written: "rtl" or "ltr"."""
-    return "rtl" if _primary(language) in _RIGHT_TO_LEFT else "ltr"
+    """Which way the language is written: "rtl" or "ltr". Raises ValueError for a language that CLDR does not know."""
+    return "rtl" if locale_of(language).character_order == "right-to-left" else "ltr"
 
 
 def line_height(language: str) -> str:

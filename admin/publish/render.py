@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
 
@@ -22,10 +23,11 @@ LINE_STATES = (
 )  # fmt: skip
 
 
-def render_pages(brand: Brand, language: str, templates_dir: Path) -> dict[str, str]:
+def render_pages(brand: Brand, language: str, templates_dir: Path, states: Sequence[str] = STATES) -> dict[str, str]:
     """State -> page in one language, not checked yet. Raises PublishError, naming file and line."""
     environment = _environment(brand, templates_dir)
     texts = Texts(brand, language, templates_dir)
+    words = Words(language, templates_dir)
     shared = {
         # Plain values only: a Path would give a template the file system.
         "brand": {"id": brand.id, "name": brand.name},
@@ -38,7 +40,8 @@ def render_pages(brand: Brand, language: str, templates_dir: Path) -> dict[str, 
         "line_height": line_height(language),
         "font": Markup(font_stack(brand.font, language)),
         "pgettext": texts.pgettext,
-        "words": Words(language).live(),
+        "words": words.live(),
+        "plural_css": Markup(words.css()),
         "support": brand.support,
         "slot": _slot,
         "source": lambda name: Markup(_source(brand, templates_dir, name)),
@@ -46,7 +49,7 @@ def render_pages(brand: Brand, language: str, templates_dir: Path) -> dict[str, 
         "mark": Markup("".join(_brand_files(brand, "mark.svg")[-1:])),
     }
     return {state: _rendered(environment, state, shared | {"page_state": state, "line_states": _line_states(brand, state)})
-            for state in STATES}  # fmt: skip
+            for state in states}  # fmt: skip
 
 
 def _line_states(brand: Brand, state: str) -> list[str]:

@@ -10,7 +10,8 @@ from markupsafe import Markup, escape
 from admin.publish.brand import Brand, line_of
 from admin.publish.catalogue import SOURCE_LANGUAGE, catalogue_file, messages
 from admin.publish.errors import PublishError
-from admin.publish.words import UNITS, Words
+from admin.publish.languages import direction
+from admin.publish.words import Words
 
 # What a message may hold in braces. Slots that stand in the page as they are, kept apart from the direction of the text around:
 _ISOLATED = ("queue_name", "lane", "request_id")
@@ -18,6 +19,8 @@ _ISOLATED = ("queue_name", "lane", "request_id")
 _LIVE = ("ahead", "position", "arrival_number")
 # and what is shown in words: times, and durations in the units of the language.
 _WORDED = ("updated", "opens_at", "claim_left", "wait", "wait_most", "claim", "late", "grace")
+# First strong isolate, and its end (Unicode Standard Annex 9).
+_ISOLATES = ("\u2068", "\u2069")
 PLACEHOLDERS = frozenset((*_ISOLATED, *_LIVE, *_WORDED, "brand"))
 
 
@@ -43,7 +46,8 @@ class Texts:
         self._messages = messages(templates_dir, language)
         self._own = brand.texts.get(language, {})
         self._brand = brand
-        self._words = Words(language)
+        self._is_rtl = direction(language) == "rtl"
+        self._words = Words(language, templates_dir)
 
     def pgettext(self, key: str, english: str) -> Message:
         """The message of that key. Raises PublishError when it is not translated, or holds what is no placeholder."""
@@ -72,6 +76,11 @@ class Texts:
         return Markup("").join(parts)
 
     def _plain(self, name: str) -> Markup:
+        """As text alone. Where the language runs from right to left, isolating characters do what <bdi> does elsewhere."""
+        before, after = _ISOLATES if self._is_rtl else ("", "")
+        return Markup(before) + self._bare(name) + Markup(after)
+
+    def _bare(self, name: str) -> Markup:
         if name == "brand":
             return escape(self._brand.name)
         return Markup("{{" + {"claim_left": "claim_left_clock", "opens_at": "opens_utc", "wait": "wait_high_min",
@@ -95,7 +104,7 @@ class Texts:
 
 def _time(name: str, words: Words) -> Markup:
     iso, shown = {"updated": ("updated_iso", "{{updated_utc}}"), "opens_at": ("opens_iso", "{{opens_utc}}")}[name]
-    return Markup(f'<time dir="ltr" data-v="{name}" datetime="{{{{{iso}}}}}">{shown} UTC</time>')
+    return Markup(f'<time dir="auto" data-v="{name}" datetime="{{{{{iso}}}}}">{shown} UTC</time>')
 
 
 def _clock(name: str, words: Words) -> Markup:
@@ -103,14 +112,12 @@ def _clock(name: str, words: Words) -> Markup:
 
 
 def _range(name: str, words: Words) -> Markup:
-    shown = words.span("{{wait_low_min}}", "{{wait_high_min}}") if name == "wait" else "{{wait_high_min}}"
-    return Markup(f'<bdi data-v="{name}">{escape(words.short("min", shown))}</bdi>')
+    return words.minutes(name, "{{wait_high_min}}", "{{wait_low_min}}" if name == "wait" else "")
 
 
 def _duration(name: str, words: Words) -> Markup:
-    """Of three units one shows, by the queue's setting; the script puts the long form in its place."""
-    shown = "".join(f'<span class="u-{unit}">{escape(words.short(unit, "{{" + name + "}}"))}</span>' for unit in UNITS)
-    return Markup(f'<bdi class="d" data-d="{{{{{name}}}}}" data-u="{{{{{name}_unit}}}}">{shown}</bdi>')
+    """Of three units one shows, by the queue's setting."""
+    return words.duration("{{" + name + "}}", "{{" + name + "_unit}}")
 
 
 _WORDS_OF: Mapping[str, Callable[[str, Words], Markup]] = {

@@ -10,7 +10,7 @@ const memory = {
 };
 
 function show(status) {
-  put("updated", new Date(positive(status.now, Date.now())).toLocaleTimeString(lang));
+  put("updated", new Date(positive(status.now, Date.now())).toLocaleTimeString(digits));
   showPlace(status);
   showAhead(status);
   showWait(status.wait_s);

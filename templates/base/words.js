@@ -4,7 +4,9 @@ const words = (() => { try { return JSON.parse(data.words); } catch { return nul
 const byId = (id) => document.getElementById(id);
 const positive = (text, otherwise) => (Number(text) > 0 ? Number(text) : otherwise);
 const put = (name, text) => document.querySelectorAll(`[data-v="${name}"]`).forEach((e) => { if (e.textContent !== text) e.textContent = text; });
-const number = (n) => { try { return n.toLocaleString(lang); } catch { return String(n); } };
+// The digits of the numbers that the edge filled in; a browser's own may be others.
+const digits = lang && `${lang}-u-nu-latn`;
+const number = (n) => { try { return n.toLocaleString(digits); } catch { return String(n); } };
 const speak = (text) => { const at = byId("spoken"); if (at && at.textContent !== text) at.textContent = text; };
 
 // The pattern of a unit for a number, with `text` in its place.
@@ -25,8 +27,8 @@ function minutes(n) {
 
 function span(low, high) {
   if (low >= high) return minutes(high);
-  const of = (one, other) => words.range.replace("{0}", one).replace("{1}", other);
-  return high < 60 ? unit("min", high, of(number(low), number(high))) : of(minutes(low), minutes(high));
+  const of = (pattern, one, other) => pattern.replace("{0}", one).replace("{1}", other);
+  return high < 60 ? unit("min", high, of(words.range, number(low), number(high))) : of(words.span, minutes(low), minutes(high));
 }
 
 function clock(seconds) {
@@ -37,13 +39,13 @@ function clock(seconds) {
 
 function date(iso) {
   const how = { weekday: "long", year: "numeric", month: "long", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
-  try { return new Date(iso).toLocaleString(lang, how); } catch { return iso; }
+  try { return new Date(iso).toLocaleString(digits, how); } catch { return iso; }
 }
 
-// The promises of the page stand there in short units; here they get the long ones.
+// The promises of the page stand there in one unit; here minutes become hours and minutes.
 function spellOut() {
   document.querySelectorAll(".d").forEach((e) => {
-    const n = Number(e.dataset.d), name = e.dataset.u;
+    const n = Number(e.dataset.n), name = e.dataset.u;
     if (!words || !(n > 0) || !words.units[name]) return;
     e.textContent = name === "min" ? minutes(n) : unit(name, n, number(n));
   });
