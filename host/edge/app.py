@@ -151,8 +151,13 @@ class EdgeApp:
         if exchange.response_started:
             exchange.abort()
         else:
+            answer = answer.for_client(_accept(exchange))
             await _send(exchange, answer.status, (*answer.headers, *appended), answer.body)
         return answer.status
+
+
+def _accept(exchange: Exchange) -> bytes:
+    return b", ".join(value for name, value in exchange.scope["headers"] if name == b"accept")
 
 
 async def _send(exchange: Exchange, status: int, headers: Headers, body: bytes) -> None:

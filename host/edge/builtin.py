@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http
+import json
 from dataclasses import dataclass
 
 RETRY_AFTER_S = 5
@@ -31,11 +32,22 @@ SLOW_HEAD = "The request did not arrive in time."
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """One answer: status, headers without framing, and an HTML body."""
+    """One answer: status, headers without framing, and an HTML body that holds `sentence`."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
+    sentence: str
+
+    def for_client(self, accept: bytes) -> BuiltIn:
+        """The same answer as problem details (RFC 9457) for a program: one that names JSON and not HTML, as no browser does."""
+        lower = accept.lower()
+        if b"json" not in lower or b"html" in lower:
+            return self
+        title = http.HTTPStatus(self.status).phrase
+        told = {"type": "about:blank", "title": title, "status": self.status, "detail": self.sentence}
+        headers = ((b"content-type", b"application/problem+json"), *self.headers[1:])
+        return BuiltIn(self.status, headers, json.dumps(told).encode(), self.sentence)
 
 
 def built_in(status: int, sentence: str) -> BuiltIn:
@@ -49,4 +61,4 @@ def built_in(status: int, sentence: str) -> BuiltIn:
     headers = [(b"content-type", b"text/html; charset=utf-8"), (b"cache-control", b"no-store")]
     if status in (502, 503, 504):
         headers.append((b"retry-after", b"%d" % RETRY_AFTER_S))
-    return BuiltIn(status, tuple(headers), page.encode())
+    return BuiltIn(status, tuple(headers), page.encode(), sentence)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import threading
 
 import pytest
 
+from host.edge.builtin import NO_ORIGIN
 from tests.host.edge.conftest import Site
 from tests.host.edge.support import concluding, script, start_edge
 from tests.host.edge.wire import Message, Stream, get, ok, read_head
@@ -32,6 +34,15 @@ def test_an_origin_that_is_down() -> None:
         assert edge.wait_for_line("request")["status"] == 502
         # The gate still answers by itself.
         assert get(edge.port, "/", script("echo")).status == 200
+        told = get(edge.port, "/", "Accept: application/json")
+        assert_sentence(told, 502)
+        assert told.get("content-type") == "application/problem+json"
+        assert json.loads(told.text) == {"type": "about:blank", "title": "Bad Gateway", "status": 502, "detail": NO_ORIGIN}
+        for accept in ("Accept: text/html, application/json;q=0.9", "Accept: */*", "X-None: 1"):
+            assert get(edge.port, "/", accept).get("content-type") == "text/html; charset=utf-8", accept
+        refused = get(edge.port, "http://user@host/", "Accept: application/problem+json, */*;q=0.1")
+        assert (refused.status, json.loads(refused.text)["title"]) == (400, "Bad Request")
+        assert refused.get("cache-control") == "no-store"
 
 
 ADMITTED = script("forward\nqueue: q\nconclude: my context\n")
