@@ -13,6 +13,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MAX_PORT = 65_535
 MAX_WORKERS = 256
+MAX_MILLISECONDS = 60_000
 # RFC 7518, section 3.2: an HS256 key is at least as long as the hash output.
 MIN_SIGNING_SECRET_BYTES = 32
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -33,6 +34,11 @@ def _check_port(value: str) -> str | None:
 def _check_workers(value: str) -> str | None:
     fits = value.isascii() and value.isdigit() and 1 <= int(value) <= MAX_WORKERS
     return None if fits else f"a whole number from 1 to {MAX_WORKERS}"
+
+
+def _check_milliseconds(value: str) -> str | None:
+    fits = value.isascii() and value.isdigit() and int(value) <= MAX_MILLISECONDS
+    return None if fits else f"a whole number from 0 to {MAX_MILLISECONDS}"
 
 
 def _check_flag(value: str) -> str | None:
@@ -112,6 +118,7 @@ RULES: dict[str, Callable[[str], str | None]] = {
     "text": lambda value: None,
     "port": _check_port,
     "workers": _check_workers,
+    "milliseconds": _check_milliseconds,
     "flag": _check_flag,
     "address": _check_address,
     "url": _check_url,

@@ -144,6 +144,18 @@ SETTINGS: tuple[Setting, ...] = (
         ".cache",
         "Folder for built and compiled components; only its owner may write there.",
     ),
+    Setting(
+        "STANCHION_SANDBOX_REUSE_MS",
+        "0",
+        "Fastly: how long a sandbox waits for another request before it ends; 0: one request each.",
+        kind="milliseconds",
+    ),
+    Setting(
+        "STANCHION_RATE_COUNTER",
+        "",
+        "Fastly: name of the edge rate counter that shields Redis from joins. Empty: none.",
+    ),
+    Setting("STANCHION_FASTLY_PYTHON", "", "Python 3.12 or newer that `make fastly` builds with. Empty: found."),
     Setting("FASTLY_API_TOKEN", "", "Token of Fastly's API, for deploying.", secret=True, kind="bearer"),
     Setting("FASTLY_API_ENDPOINT", "https://api.fastly.com", "Address of Fastly's API.", kind="url"),
     Setting(

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from cli.deploy.inputs import InputError
+from host.component.build import ROOT
+from host.fastly.package import PACKAGE, PACKAGE_MAX_BYTES, SOURCES
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Where `make fastly` puts it.
-DEFAULT_PACKAGE = ROOT / "pkg" / "stanchion.tar.gz"
-#: docs.fastly.com, "Compute resource limits": 100 MB for a package.
-PACKAGE_MAX_BYTES = 100 * 1000 * 1000
+DEFAULT_PACKAGE = ROOT / PACKAGE
 UNPACKED_MAX_BYTES = 400 * 1000 * 1000
-MANIFEST, WASM, SOURCES = "fastly.toml", "bin/main.wasm", "sources.sha256"
+MANIFEST, WASM = "fastly.toml", "bin/main.wasm"
 #: WebAssembly's magic number, then the version and layer that tell a component from a module.
 _COMPONENT = b"\0asm\x0d\0\x01\0"
 

@@ -12,27 +12,15 @@ from typing import Any
 from click.testing import CliRunner
 
 from cli.main import main
+from host.component.build import ROOT
 from tests.cli.deploy.standin import TOKEN, Fastly
 
 SIGNING_KEYS = "k1:" + "A" * 43
 REDIS_TOKEN = "AX-redis-rest-token-of-the-tests"
 WASM = b"\0asm\x0d\0\x01\0" + b"guest"
 
-MANIFEST = """
-manifest_version = 3
-name = "stanchion"
-language = "other"
-
-[setup.backends.origin]
-description = "the site"
-[setup.backends.redis]
-description = "Redis over REST"
-[setup.kv_stores.stanchion]
-[setup.secret_stores.stanchion.entries.signing-keys]
-[setup.secret_stores.stanchion.entries.redis-rest-token]
-[setup.config_stores.stanchion.items.settings]
-[setup.log_endpoints.stanchion]
-"""
+# The product's own: what the guest opens is what the command has to fill.
+MANIFEST = (ROOT / "fastly.toml").read_text()
 
 
 def write_package(path: Path, *, manifest: str = MANIFEST, wasm: bytes = WASM, sources: str = "one") -> Path:

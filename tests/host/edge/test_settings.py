@@ -19,7 +19,7 @@ SOURCES = ("edge", "host", "admin", "cli", "sim", "bench", "templates", "example
 NAME = re.compile(r"\b(?:STANCHION|UPSTASH|FASTLY)_[A-Z0-9_]*[A-Z0-9]\b")
 TABLE = ROOT / "host" / "settings.py"
 # Of the test suite alone.
-OF_THE_TESTS = {"STANCHION_TEST_REQUIRE"}
+OF_THE_TESTS = {"STANCHION_TEST_REQUIRE", "STANCHION_CONFORMANCE_HOST"}
 
 
 def test_every_name_in_the_source_is_in_the_table() -> None:
