@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from cli.deploy.account import check_token, look
+from cli.deploy.account import Found, check_token, look
 from cli.deploy.api import Api, ApiError
 from cli.deploy.inputs import InputError
 from cli.deploy.package import DEFAULT_PACKAGE, read_package
@@ -37,10 +37,11 @@ def deploy() -> None:
 @click.option("--kv-store", default="", help="Name of the KV store (the service's name and -kv).")
 @click.option("--secret-store", default="", help="Name of the secret store (the service's name and -secret).")
 @click.option("--config-store", default="", help="Name of the config store (the service's name and -config).")
+@click.option("--adopt", is_flag=True, help="Take over a service that runs something which this command did not make.")
 @click.option("--dry-run", is_flag=True, help="Print the calls, secrets masked, and send only those that read.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before acting.")
 def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, folder: Path | None, kv_store: str,
-           secret_store: str, config_store: str, dry_run: bool, yes: bool) -> None:  # fmt: skip
+           secret_store: str, config_store: str, adopt: bool, dry_run: bool, yes: bool) -> None:  # fmt: skip
     """Create or update the gate on Fastly Compute: service, stores, secrets, backends, package, configuration and pages.
 
     The token comes from FASTLY_API_TOKEN, the rest from the settings of docs/settings.md. Run it again at any time: it compares
@@ -53,7 +54,8 @@ def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, 
         place = FolderStore(folder or Path(settings["STANCHION_KV_DIR"]))
         want = wanted(Options(name, service_id, domains, stores), read_package(package), settings, place)
         with _api(token, settings) as api:
-            _run(want, api, settings, dry_run=dry_run, yes=yes)
+            found = _found(want, api, adopt=adopt)
+            _run(want, found, api, settings, dry_run=dry_run, yes=yes)
 
 
 @contextmanager
@@ -73,11 +75,19 @@ def _api(token: str, settings: Settings) -> Iterator[Api]:
         api.close()
 
 
-def _run(want: Wanted, api: Api, settings: Settings, *, dry_run: bool, yes: bool) -> None:
+def _found(want: Wanted, api: Api, *, adopt: bool) -> Found:
+    """What is there, when it may be worked on. Raises InputError, ApiError."""
     click.echo(f"as {check_token(api)}")
     found = look(api, want)
     if not found.domains and not want.domains:
         raise InputError("the service has no domain yet: give --domain shop.example.org, or a free --domain NAME.edgecompute.app")
+    if found.has_active and found.base and not found.base.is_ours and not adopt:
+        raise InputError(f"version {found.base.number} of {want.service} is live and was not made by this command; give another "
+                         "--name, or --adopt to put the gate in its place")  # fmt: skip
+    return found
+
+
+def _run(want: Wanted, found: Found, api: Api, settings: Settings, *, dry_run: bool, yes: bool) -> None:
     steps = plan(want, found)
     runner = Runner(api, known(found), lambda queue: start_queue(queue, _redis(settings), new=True), fingerprint)
     if not steps:

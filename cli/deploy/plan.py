@@ -20,6 +20,8 @@ from cli.kv.compare import in_order
 from cli.kv.fastly_kv import item_call
 from edge.core.config import CONFIG_KEY
 
+#: How Fastly calls each kind of store in a link (TypeResource of its client).
+_TYPES = {"kv": "kv-store", "secret": "secret-store", "config": "config"}
 VERSION = "/service/{service}/version/{version}"
 
 
@@ -167,4 +169,6 @@ def _link(link: Link, found: Found) -> Iterator[Step]:
     if any(there.get("name") == link.name and there.get("resource_id") == store for there in found.links if store):
         return
     form = {"name": link.name, "resource_id": f"{{{link.kind}_store}}"}
-    yield Step(f"link the {_in_words(link)} as {link.name}", Call("POST", VERSION + "/resource", form=form))
+    old = [there for there in found.links if there.get("name") == link.name and there.get("resource_type") == _TYPES[link.kind]]
+    call = Call("PUT", f"{VERSION}/resource/{old[0]['id']}", form=form) if old else Call("POST", VERSION + "/resource", form=form)
+    yield Step(f"link the {_in_words(link)} {link.store} as {link.name}", call)

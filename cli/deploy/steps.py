@@ -107,10 +107,11 @@ def carry_out(steps: Sequence[Step], runner: Runner) -> None:
                 runner.run(step)
                 done += 1
         except (ApiError, click.ClickException) as error:
-            failure = error
+            why = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        except KeyboardInterrupt:
+            why = "it was interrupted; whether Fastly did it, the next run sees"
         else:
             return
-    why = failure.format_message() if isinstance(failure, click.ClickException) else str(failure)
     raise StepFailed(_account(steps, done, why))
 
 

@@ -18,6 +18,7 @@ from edge.core.cors import PREFLIGHT_MAX_AGE_S
 from edge.core.model import QUEUE_FIELDS
 from edge.core.standing import CANDIDATE_POLL_S
 from edge.core.tokens import ORIGIN_PASS_S
+from host.component.build import ROOT
 from host.edge.protocol import HEAD_TIMEOUT_S
 from host.edge.serve import GRACE_S
 from host.kv import SCAN_INTERVAL_S
@@ -41,7 +42,7 @@ def test_its_commands_and_their_options_exist() -> None:
         assert told.exit_code == 0, line
         for option in (word for word in words if word.startswith("--")):
             assert option in told.output, line
-    for option in ("--package", "--yes", "--dry-run"):
+    for option in ("--package", "--yes", "--adopt", "--dry-run"):
         assert option in CliRunner().invoke(main, ["deploy", "fastly", "--help"]).output
     for option in ("--delete", "--dry-run"):
         assert option in CliRunner().invoke(main, ["kv", "push", "--help"]).output
@@ -61,6 +62,11 @@ def test_its_numbers_are_those_of_the_code() -> None:
                    SECRET_MAX_BYTES // 1024, ITEM_MAX_CHARACTERS):  # fmt: skip
         assert f" {number:,} " in limits
     assert f" {SNAPSHOT_MAX_AGE_MS} ms" in row("snapshot of a queue")
+    on_fastly = (ROOT / "edge/guests/on_fastly/shared.py").read_text()  # its imports exist in Fastly's sandbox only
+    ms = {name: int(value.replace("_", "")) for name, value in re.findall(r"^(\w+_MS) = ([\d_]+)$", on_fastly, re.MULTILINE)}
+    point = row("| a point of presence of Fastly")
+    assert f" {ms['FRESH_MS'] // 1000} s, and up to {ms['STALE_MS'] // 1000} s more" in point
+    assert f" {ms['KEEP_MS'] // 3_600_000} h" in point
     assert f" {SCAN_INTERVAL_S * 1000:.0f} ms" in row("configuration, pages | each node")
     assert f" {PLACE_MAX_AGE_S // 3600} h" in row("a place, a pass")
     assert f" {CANDIDATE_MAX_AGE_S // 60} min" in row("a candidate")

@@ -36,6 +36,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("PUT", "/service/{service_id}/version/{version_id}/backend/{backend_name}", "backend_api", "update_backend"),
     ("GET", "/service/{service_id}/version/{version_id}/resource", "resource_api", "list_resources"),
     ("POST", "/service/{service_id}/version/{version_id}/resource", "resource_api", "create_resource"),
+    ("PUT", "/service/{service_id}/version/{version_id}/resource/{id}", "resource_api", "update_resource"),
     ("PUT", "/service/{service_id}/version/{version_id}/package", "package_api", "put_package"),
     ("GET", "/resources/stores/kv", "kv_store_api", "kv_store_list"),
     ("POST", "/resources/stores/kv", "kv_store_api", "kv_store_create"),

@@ -183,10 +183,22 @@ class Fastly:
 
     def _create_resource(self, request: Request) -> Answer:
         form = request.form()
-        if not any(form["resource_id"] in stores for stores in self.stores.values()):
-            raise Refusal(404, "Resource not found")
-        self._version_of(request, to_edit=True)["links"].append(form)
-        return 200, form
+        made = form | {"id": self._id("L"), "resource_type": self._type_of(form["resource_id"])}
+        self._version_of(request, to_edit=True)["links"].append(made)
+        return 200, made
+
+    def _update_resource(self, request: Request) -> Answer:
+        for link in self._version_of(request, to_edit=True)["links"]:
+            if link["id"] == request.names["id"]:
+                link |= request.form() | {"resource_type": self._type_of(request.form()["resource_id"])}
+                return 200, link
+        raise Refusal(404, "Record not found")
+
+    def _type_of(self, store: str) -> str:
+        for kind, name in (("kv", "kv-store"), ("secret", "secret-store"), ("config", "config")):
+            if store in self.stores[kind]:
+                return name
+        raise Refusal(404, "Resource not found")
 
     def _put_package(self, request: Request) -> Answer:
         assert b"\x1f\x8b" in request.body, "a gzip file"

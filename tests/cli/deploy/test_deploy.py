@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+import cli.deploy.command
+from edge.core.model import Queue
 from tests.cli.deploy.described import ROWS, operations
 from tests.cli.deploy.standin import TOKEN
 from tests.cli.deploy.world import REDIS_TOKEN, SIGNING_KEYS, Desk, configuration, write_package
@@ -157,6 +159,37 @@ def test_a_failed_update_goes_on_with_its_own_copy(desk: Desk) -> None:
     desk.act()
     assert [version["number"] for version in desk.service()["versions"]] == [1, 2]
     assert desk.live()["number"] == 2
+
+
+def test_another_store_under_the_same_name_takes_the_old_ones_place(desk: Desk) -> None:
+    desk.act()
+    desk.act("--kv-store", "other-pages")
+    (other,) = [store for store, held in desk.fastly.stores["kv"].items() if held["name"] == "other-pages"]
+    assert [link["resource_id"] for link in desk.live()["links"] if link["resource_type"] == "kv-store"] == [other]
+    assert len(desk.live()["links"]) == 3
+
+
+def test_a_live_service_of_somebody_else_is_not_taken_over_unasked(desk: Desk) -> None:
+    desk.act()
+    desk.live()["comment"] = "our API gateway"
+    before = len(desk.fastly.writes())
+    code, output = desk.deploy("--yes")
+    assert (code, "--adopt to put the gate in its place" in output) == (1, True)
+    assert len(desk.fastly.writes()) == before
+    desk.act("--adopt")
+    assert desk.live()["number"] == 2
+
+
+def test_ctrl_c_half_way_gives_the_same_account(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(queue: Queue, environ: dict[str, str], *, new: bool) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cli.deploy.command, "start_queue", interrupt)
+        code, output = desk.deploy("--yes")
+    assert (code, "failed: begin the queue sale in Redis\n        it was interrupted" in output) == (1, True)
+    assert "open:   write config.json" in output
+    desk.act()
 
 
 def test_somebody_elses_open_version_is_left_alone(desk: Desk) -> None:
