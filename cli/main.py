@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, config, crawlers, draw, doctor, kv, deploy, simulate."""
+"""`stanchion`: run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cli.crawlers import crawlers
 from cli.deploy.command import deploy
 from cli.doctor import doctor
 from cli.draw import draw
+from cli.invite import invite
 from cli.kv.command import kv
 from cli.publish import publish
 from cli.run import run
@@ -21,7 +22,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, crawlers, draw, doctor, kv, deploy, simulate):
+for command in (run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ OTHER_REFUSALS = (
     ("`routes`", "two queues of one and the same rule must be told apart by country"),
     ("`lanes`", "two or more; names once each; the first is everybody's, each other has a way in (`invite` or `rule`)"),
     ("`lanes[].rule`", "no header or cookie that begins with `stanchion-`"),
-    ("`groups[].queues`", "queues that there are, each in one group, at most 16 lanes together"),
+    ("`groups[].queues`", "queues that there are, each in one group, of one cookie_domain, at most 16 lanes together"),
     ("`groups[].quotas`", "only for queues of the group"),
     ("`groups[].id`", "no id of a queue or of another group"),
     ("a shared key on a queue of a group", "set it in the group"),

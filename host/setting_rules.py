@@ -105,6 +105,17 @@ def _check_signing_keys(value: str) -> str | None:
     return None if kids else allowed
 
 
+def _check_lane_secrets(value: str) -> str | None:
+    queues: set[str] = set()
+    for pair in value.split():
+        queue_id, equals, secret = pair.partition("=")
+        is_id = re.fullmatch(r"[a-z0-9-]{1,48}", queue_id)
+        if not equals or not is_id or queue_id in queues or len(secret.encode()) < MIN_SIGNING_SECRET_BYTES:
+            return f"queue-id=secret pairs separated by blanks, no id twice, {MIN_SIGNING_SECRET_BYTES} bytes or more"
+        queues.add(queue_id)
+    return None
+
+
 def _decoded_bytes(secret: str) -> int:
     if not re.fullmatch(r"[A-Za-z0-9_-]+={0,2}", secret):
         return 0
@@ -126,4 +137,5 @@ RULES: dict[str, Callable[[str], str | None]] = {
     "bearer": _check_bearer,
     "networks": _check_networks,
     "signing_keys": _check_signing_keys,
+    "lane_secrets": _check_lane_secrets,
 }

@@ -100,6 +100,13 @@ SETTINGS: tuple[Setting, ...] = (
         kind="signing_keys",
     ),
     Setting(
+        "STANCHION_LANE_SECRETS",
+        "",
+        "Secrets by which the site vouches for visitors: `queue-id=secret` pairs separated by blanks, 32 bytes or more.",
+        secret=True,
+        kind="lane_secrets",
+    ),
+    Setting(
         "STANCHION_ADMIN_TOKEN",
         "",
         "Token of the first administrator.",

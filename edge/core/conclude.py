@@ -38,7 +38,7 @@ class Conclusion:
 
 def write_context(queue: Queue, held: Pass, set_cookies: tuple[str, ...], *, fresh: bool) -> str:
     """What `conclude` has to know about a forward, as one line."""
-    value = [queue.id, held.epoch, held.visitor, held.position, int(fresh), list(set_cookies)]
+    value = [queue.id, held.epoch, held.visitor, held.position, held.line, int(fresh), list(set_cookies)]
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -129,9 +129,11 @@ def _command(headers: Headers) -> _Command:
 
 def _who(request: Request, line: str, context: Context) -> tuple[Queue, Pass, bool, tuple[str, ...]] | None:
     if line:
-        queue_id, epoch, visitor, position, fresh, set_cookies = json.loads(line)
+        queue_id, epoch, visitor, position, at, fresh, set_cookies = json.loads(line)
         queue = context.config.queue(queue_id)
-        return (queue, Pass(queue_id, epoch, visitor, position, 0, 0), bool(fresh), tuple(set_cookies)) if queue else None
+        if queue is None:
+            return None
+        return queue, Pass(queue.scope, epoch, visitor, position, 0, 0, line=at), bool(fresh), tuple(set_cookies)
     match = context.router.match(request.host, request.target, request.method)
     found = identity.choose(match, request, context) if match else "pass"
     if isinstance(found, str) or found.admission is None:

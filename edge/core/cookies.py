@@ -1,7 +1,8 @@
 """Our cookies: found among whatever a client sends, and made.
 
-`stanchion-<id>` carries a place or a pass, `stanchion-<id>.c` a candidate; over https the name starts with `__Host-`, or with
-`__Secure-` when the cookie has a domain. Only the name that we would set is read; all our names are kept from the origin.
+`stanchion-<scope>` carries a place or a pass, `stanchion-<scope>.c` a candidate; the scope is the queue, or its group. Over https
+the name starts with `__Host-`, or with `__Secure-` when the cookie has a domain. Only the name that we would set is read; all our
+names are kept from the origin.
 """
 
 from __future__ import annotations
@@ -89,14 +90,14 @@ class CookieReader:
 
 
 @lru_cache(maxsize=4096)
-def _name(queue_id: str, scheme: str, has_domain: bool, is_candidate: bool) -> str:
+def _name(scope: str, scheme: str, has_domain: bool, is_candidate: bool) -> str:
     start = "" if scheme != "https" else "__Secure-" if has_domain else "__Host-"
-    return f"{start}{PREFIX}{queue_id}{CANDIDATE_SUFFIX if is_candidate else ''}"
+    return f"{start}{PREFIX}{scope}{CANDIDATE_SUFFIX if is_candidate else ''}"
 
 
 def cookie_name(queue: Queue, scheme: str, *, candidate: bool = False) -> str:
-    """The name that we set for this queue on this scheme."""
-    return _name(queue.id, scheme, queue.cookie_domain is not None, candidate)
+    """The name that we set for this queue on this scheme; the queues of a group share it."""
+    return _name(queue.scope, scheme, queue.cookie_domain is not None, candidate)
 
 
 def set_cookie(queue: Queue, scheme: str, value: str, max_age_s: int, *, candidate: bool = False) -> str:

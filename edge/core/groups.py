@@ -123,6 +123,8 @@ def _check_size(members: Sequence[Queue], group: QueueGroup, path: str) -> None:
     for queue_id, _ in group.quotas:
         if queue_id not in group.queues:
             raise ConfigError(f"{path}.quotas.{queue_id}", "is no queue of this group")
+    if len({queue.cookie_domain for queue in members}) > 1:
+        raise ConfigError(f"{path}.queues", "must agree on cookie_domain, or a visitor could have a place in each of them")
     count = sum(queue.line_count for queue in members)
     if count > LINES_AT_MOST:
         raise ConfigError(f"{path}.queues", f"have {count} lanes together; a group holds {LINES_AT_MOST} at most")

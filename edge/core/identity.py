@@ -41,6 +41,12 @@ class Visitor:
         """0 nobody, 1 candidate, 2 place, 3 pass."""
         return 3 if self.admission else 2 if self.place else 1 if self.candidate else 0
 
+    @property
+    def weight(self) -> tuple[int, bool]:
+        """Which of the queues of one rule decides: the token that is worth most, and of a group the queue whose line it names."""
+        token = self.admission or self.place or self.candidate
+        return self.rank, token is not None and 0 <= token.line - self.queue.line < self.queue.line_count
+
 
 def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies) -> Visitor:
     """The best valid tokens for `queue`; of several places the newest, so that an old copy loses nobody's place.
@@ -52,7 +58,7 @@ def read_visitor(queue: Queue, request: Request, context: Context, jar: Cookies)
     values = jar.values(cookies.cookie_name(queue, request.scheme))
     for value in values:
         try:
-            token = context.tokens.read(value, queue.id)
+            token = context.tokens.read(value, queue.scope)
         except TokenError:
             continue
         if isinstance(token, Candidate):
@@ -84,7 +90,7 @@ def _read_candidate(visitor: Visitor, request: Request, context: Context, now_ms
     if visitor.admission is None and visitor.place is None:
         for value in values:
             try:
-                token = context.tokens.read(value, visitor.queue.id)
+                token = context.tokens.read(value, visitor.queue.scope)
             except TokenError:
                 continue
             if isinstance(token, Candidate) and token.expires_ms > now_ms:
@@ -103,7 +109,7 @@ def _place_behind(held: Pass) -> Place | None:
     """The place that a marked pass stands in for; None for any other pass."""
     if not held.marked or held.position == 0:
         return None
-    return Place(held.queue, held.epoch, held.visitor, held.position, 0, held.expires_ms + PLACE_MAX_AGE_S * 1000)
+    return Place(held.scope, held.epoch, held.visitor, held.position, 0, held.expires_ms + PLACE_MAX_AGE_S * 1000, held.line)
 
 
 def crawler_of(queue: Queue, request: Request, context: Context) -> str:
@@ -145,7 +151,7 @@ def _choose_within(group: Group, request: Request, context: Context, jar: Cookie
         visitors = [only]
     else:
         visitors = [read_visitor(queue, request, context, jar) for queue in group] if jar.has_tokens else []
-    best = max(visitors, key=lambda visitor: visitor.rank, default=None)
+    best = max(visitors, key=lambda visitor: visitor.weight, default=None)
     if best is not None and best.rank > 0:
         return best
     choice = choose_by_country(group, request.country)
@@ -159,16 +165,19 @@ def new_visitor(request: Request) -> str:
     return base64.urlsafe_b64encode(bytes.fromhex(request.random[:24])).decode()
 
 
-def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: str = "") -> str:
-    """The Set-Cookie header of a candidate."""
+def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: str = "", *, line: int | None = None,
+                     invite: str = "") -> str:  # fmt: skip
+    """The Set-Cookie header of a candidate, for the ordinary line of the queue unless `line` says another."""
     expires_ms = context.now_ms(request, queue.scope) + CANDIDATE_MAX_AGE_S * 1000
-    text = tokens.write_candidate(context.ring, Candidate(queue.id, visitor or new_visitor(request), expires_ms))
+    hopeful = Candidate(queue.scope, visitor or new_visitor(request), expires_ms, queue.line if line is None else line, invite)
+    text = tokens.write_candidate(context.ring, hopeful)
     return cookies.set_cookie(queue, request.scheme, text, CANDIDATE_MAX_AGE_S, candidate=True)
 
 
-def place_cookie(queue: Queue, request: Request, context: Context, visitor: str, epoch: str, position: int, now_ms: int) -> str:
+def place_cookie(queue: Queue, request: Request, context: Context, visitor: str, epoch: str, position: int, now_ms: int, *,
+                 line: int = 0, arrival: bool = False) -> str:  # fmt: skip
     """The Set-Cookie header of a place whose last sign of life is now."""
-    place = Place(queue.id, epoch, visitor, position, now_ms, now_ms + PLACE_MAX_AGE_S * 1000)
+    place = Place(queue.scope, epoch, visitor, position, now_ms, now_ms + PLACE_MAX_AGE_S * 1000, line, arrival)
     return place_cookie_of(queue, request, context, place)
 
 
@@ -181,15 +190,15 @@ def pass_from(answer: Answer, queue: Queue, visitor: str) -> Pass:
     """The pass that an answer with the verdict `inside` grants. Raises StoreBusy when the answer is not whole."""
     if answer.snapshot is None:
         raise StoreBusy("the store let someone in and did not say where")
-    return Pass(queue.id, answer.snapshot.epoch, visitor, answer.number(0), answer.number(2), answer.number(1))
+    return Pass(queue.scope, answer.snapshot.epoch, visitor, answer.number(0), answer.number(2), answer.number(1))
 
 
 def store_error_pass(queue: Queue, request: Request, place: Place | None) -> Pass:
     """A marked pass for someone let in while Redis is away; it remembers the place, which is worth more than two minutes."""
     expires_ms = request.now_ms + STORE_ERROR_PASS_MS
     if place is None:
-        return Pass(queue.id, "", new_visitor(request), 0, expires_ms, expires_ms, marked=True)
-    return Pass(queue.id, place.epoch, place.visitor, place.position, expires_ms, expires_ms, marked=True)
+        return Pass(queue.scope, "", new_visitor(request), 0, expires_ms, expires_ms, True)
+    return Pass(queue.scope, place.epoch, place.visitor, place.position, expires_ms, expires_ms, True, place.line)
 
 
 def pass_cookie(queue: Queue, request: Request, context: Context, admission: Pass) -> str:

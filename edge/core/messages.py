@@ -155,6 +155,7 @@ class Context:
     flavour: Flavour = "redis"
     granted: Granted = field(default_factory=Granted)
     crawlers: Callable[[], Crawlers] = Crawlers
+    secret: Callable[[str], str | None] = lambda name: None
 
     def now_ms(self, request: Request, scope: str) -> int:
         """The time of a request by the clock of a scope's scripts, as far as this node has seen it (law 1)."""

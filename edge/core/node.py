@@ -40,15 +40,15 @@ class Granted:
         """Keeps a pass that Redis has just granted."""
         if len(self._passes) >= _PASSES_AT_MOST:
             del self._passes[next(iter(self._passes))]
-        self._passes[held.queue, held.epoch, held.visitor] = held
+        self._passes[held.scope, held.epoch, held.visitor] = held
 
     def of(self, token: Pass | Place) -> Pass | None:
         """The pass of the visit that a token belongs to, if this node knows one."""
-        return self._passes.get((token.queue, token.epoch, token.visitor))
+        return self._passes.get((token.scope, token.epoch, token.visitor))
 
     def forget(self, held: Pass) -> None:
         """The visit is over."""
-        self._passes.pop((held.queue, held.epoch, held.visitor), None)
+        self._passes.pop((held.scope, held.epoch, held.visitor), None)
 
 
 class NodeCounters:

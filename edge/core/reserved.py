@@ -1,4 +1,4 @@
-"""The reserved paths, exact: /.stanchion/health, /.stanchion/<queue>/status (GET) and /.stanchion/<queue>/leave (POST)."""
+"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave (POST) and invite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from edge.core import answers, commands, cookies, cors, standing
 from edge.core.asking import ask, script_random
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, crawler_of, read_visitor
+from edge.core.invited import invited
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.model import Queue
 from edge.core.outcome import Outcome, from_memory
@@ -19,7 +20,7 @@ from edge.core.token_header import NAME, jar_of
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
 CRAWLER_RETRY_S = 600  # a search engine comes again by itself; it need not hurry
-_KNOWN = "nothing is here; known are /.stanchion/health, /.stanchion/<queue>/status and /.stanchion/<queue>/leave"
+_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave and invite"
 
 
 def is_reserved(target: str) -> bool:
@@ -34,14 +35,16 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
         return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
     queue_id, _, action = path.partition("/")
     queue = context.config.queue(queue_id)
-    if queue is None or action not in ("status", "leave"):
+    if queue is None or action not in ("status", "leave", "invite"):
         return answers.problem(request, 404, "not found", _KNOWN)
-    if cors.is_preflight(request):
+    if cors.is_preflight(request) and action != "invite":
         return _preflight(queue, action, request)
     visitor = read_visitor(queue, request, context, jar_of(request, context))
     if action == "status":
         known = _only(("GET",), request) or _crawler_status(visitor, request, context) or _known_status(visitor, request, context)
         return known or _status(visitor, request, context)
+    if action == "invite":
+        return _only(("GET",), request) or invited(visitor, request, context)
     return _only(("POST",), request) or _cross_site(visitor.queue, request) or _leave(visitor, request, context)
 
 

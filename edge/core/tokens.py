@@ -1,4 +1,6 @@
-"""Signed tokens: HS256 by PyJWT, a key id in the header, one derived key for each kind, bound to queue and epoch.
+"""Signed tokens: HS256 by PyJWT, a key id in the header, one derived key for each kind, bound to scope and epoch.
+
+The scope is the queue, or its group: a token that one queue of a group gave is good at all of them.
 
 A token of one kind never verifies as another: the header names the kind, and each kind has a key of its own, derived from the
 master key. Keys stand newest first: the first signs, all verify, so that a rotation loses nobody's place. Times in tokens are
@@ -18,10 +20,11 @@ from typing import Any, Literal
 import jwt
 
 from edge.core.errors import ConfigError, TokenError
+from edge.core.model import LINES_AT_MOST
 
-Kind = Literal["place", "pass", "candidate", "origin"]
+Kind = Literal["place", "pass", "candidate", "origin", "invite"]
 # The header `typ` of each kind; those of cookies are short, for every request carries them.
-TYPES: Mapping[Kind, str] = {"place": "l", "pass": "p", "candidate": "c", "origin": "stanchion-pass+jwt"}
+TYPES: Mapping[Kind, str] = {"place": "l", "pass": "p", "candidate": "c", "origin": "stanchion-pass+jwt", "invite": "i"}
 _KINDS: Mapping[str, Kind] = {typ: kind for kind, typ in TYPES.items()}
 TOKEN_MAX_BYTES = 512  # what we read; what we write stays under 300
 MASTER_KEY_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
@@ -34,14 +37,19 @@ _JWS = jwt.PyJWS(algorithms=["HS256"])
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in line. `touched_ms`: last sign of life that reached Redis."""
+    """A place in line. `touched_ms`: last sign of life that reached Redis.
 
-    queue: str
+    `line`: of the scope. `arrival`: the position is a number of arrival from before the opening.
+    """
+
+    scope: str
     epoch: str
     visitor: str
     position: int
     touched_ms: int
     expires_ms: int
+    line: int = 0
+    arrival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +59,25 @@ class Pass:
     `marked`: let in while Redis was away. Never renewed; epoch and position are those of the place that it stood in for.
     """
 
-    queue: str
+    scope: str
     epoch: str
     visitor: str
     position: int
     renew_at_ms: int
     expires_ms: int
     marked: bool = False
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A visitor who was handed a cookie and holds no position."""
+    """A visitor who was handed a cookie and holds no position. `line`: to be joined; `invite`: the one that leads there."""
 
-    queue: str
+    scope: str
     visitor: str
     expires_ms: int
+    line: int = 0
+    invite: str = ""
 
 
 Token = Place | Pass | Candidate
@@ -77,7 +88,7 @@ class Keyring:
     """Master keys by key id, from which a key for each kind is derived; `newest` signs."""
 
     newest: str
-    masters: Mapping[str, bytes] = field(repr=False)
+    masters: dict[str, bytes] = field(repr=False)
     _keys: dict[tuple[Kind, str], bytes] = field(default_factory=dict, repr=False, compare=False)
     # Header segments that a good token of ours had: they need not be read again.
     _heads: dict[str, tuple[Kind, bytes]] = field(default_factory=dict, repr=False, compare=False)
@@ -94,6 +105,11 @@ class Keyring:
         if not masters:
             raise ConfigError("signing-keys", "there is no key; give at least one kid:base64url pair")
         return Keyring(next(iter(masters)), masters)
+
+    @property
+    def draw_master(self) -> bytes:
+        """The key of the draw's seed: the oldest one, so that a new key in front of it moves no commitment."""
+        return self.masters[next(reversed(self.masters))]
 
     def key(self, kind: Kind, kid: str) -> bytes:
         """The key of a kind. Raises KeyError for a key id that is not ours."""
@@ -145,23 +161,30 @@ def _master_key(kid: str, secret: str) -> bytes:
     return key
 
 
+def _line(line: int) -> dict[str, int]:
+    return {"l": line} if line else {}  # most queues have one line, and every request carries the cookie
+
+
 def write_place(ring: Keyring, place: Place) -> str:
     """The place token as text."""
-    return ring.sign("place", {"q": place.queue, "e": place.epoch, "v": place.visitor, "p": place.position,
-                               "t": place.touched_ms // 1000, "x": place.expires_ms // 1000})  # fmt: skip
+    claims = {"q": place.scope, "e": place.epoch, "v": place.visitor, "p": place.position, "t": place.touched_ms // 1000,
+              "x": place.expires_ms // 1000}  # fmt: skip
+    return ring.sign("place", claims | _line(place.line) | ({"a": 1} if place.arrival else {}))
 
 
 def write_pass(ring: Keyring, admission: Pass) -> str:
     """The admission pass as text."""
-    claims = {"q": admission.queue, "e": admission.epoch, "v": admission.visitor, "p": admission.position,
+    claims = {"q": admission.scope, "e": admission.epoch, "v": admission.visitor, "p": admission.position,
               "x": admission.expires_ms // 1000}  # fmt: skip
     # A marked one is never renewed.
-    return ring.sign("pass", claims | ({"m": 1} if admission.marked else {"r": admission.renew_at_ms // 1000}))
+    rest = {"m": 1} if admission.marked else {"r": admission.renew_at_ms // 1000}
+    return ring.sign("pass", claims | _line(admission.line) | rest)
 
 
 def write_candidate(ring: Keyring, candidate: Candidate) -> str:
     """The candidate token as text."""
-    return ring.sign("candidate", {"q": candidate.queue, "v": candidate.visitor, "x": candidate.expires_ms // 1000})
+    claims = {"q": candidate.scope, "v": candidate.visitor, "x": candidate.expires_ms // 1000}
+    return ring.sign("candidate", claims | _line(candidate.line) | ({"i": candidate.invite} if candidate.invite else {}))
 
 
 def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> str:
@@ -173,15 +196,19 @@ def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> s
 
 def _read(kind: Kind, claims: dict[str, Any]) -> Token:
     try:
-        queue, visitor, expires_ms = str(claims["q"]), str(claims["v"]), int(claims["x"]) * 1000
+        scope, visitor, expires_ms = str(claims["q"]), str(claims["v"]), int(claims["x"]) * 1000
+        line = int(claims.get("l", 0))
+        if not 0 <= line < LINES_AT_MOST:
+            raise ValueError("no such line")
         if kind == "candidate":
-            return Candidate(queue, visitor, expires_ms)
+            return Candidate(scope, visitor, expires_ms, line, str(claims.get("i", "")))
         epoch, position = str(claims["e"]), int(claims["p"])
         if kind == "place":
-            return Place(queue, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms)
+            touched_ms, arrival = int(claims["t"]) * 1000, claims.get("a") == 1
+            return Place(scope, epoch, visitor, position, touched_ms, expires_ms, line, arrival)
         if claims.get("m") == 1:
-            return Pass(queue, epoch, visitor, position, expires_ms, expires_ms, marked=True)
-        return Pass(queue, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms)
+            return Pass(scope, epoch, visitor, position, expires_ms, expires_ms, True, line)
+        return Pass(scope, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, False, line)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise TokenError(f"claims of another shape: {error}") from error
 
@@ -196,18 +223,18 @@ class TokenReader:
         self._ring = ring
         self._cache: dict[str, Token] = {}
 
-    def read(self, text: str, queue: str) -> Token:
-        """The token of a cookie for this queue. Raises TokenError: not ours, for the origin, or for another queue."""
+    def read(self, text: str, scope: str) -> Token:
+        """The token of a cookie for this scope. Raises TokenError: not ours, of a kind for others, or for another queue."""
         token = self._cache.get(text)
         if token is None:
             kind, claims = self._ring.verify(text)
-            if kind == "origin":
-                raise TokenError("a proof for the origin is worth nothing as a cookie")
+            if kind in ("origin", "invite"):
+                raise TokenError(f"this kind ({kind}) is worth nothing as a cookie")
             token = _read(kind, claims)
             if len(self._cache) >= _CACHE_ENTRIES:
                 self._cache.pop(next(iter(self._cache)))
             self._cache[text] = token
-        if token.queue != queue:
+        if token.scope != scope:
             raise TokenError("for another queue")
         return token
 

@@ -116,6 +116,7 @@ class Knowledge:
         before = self._context
         self._context = Context.make(config, ring, self.page, self._node, flavour)
         self._context.crawlers = self.crawlers
+        self._context.secret = self._secret
         if before is not None:
             self._context.snapshots, self._context.granted = before.snapshots, before.granted
 

@@ -61,6 +61,12 @@ def guest_settings(settings: Settings) -> dict[str, str]:
     return told
 
 
+def lane_secrets(settings: Settings) -> dict[str, str]:
+    """The secrets `lane:<queue id>` that the environment holds as `id=secret` pairs."""
+    pairs = (pair.partition("=") for pair in settings["STANCHION_LANE_SECRETS"].split())
+    return {f"lane:{queue_id}": secret for queue_id, _, secret in pairs}
+
+
 class Edge:
     """The parts of one process. Raises ComponentError and GeoError."""
 
@@ -70,7 +76,7 @@ class Edge:
         kv = KvFolder(Path(settings["STANCHION_KV_DIR"]))
         mmdb = settings["STANCHION_MMDB"]
         self._geo = CountryDatabase(Path(mmdb)) if mmdb else None
-        secrets = {"signing-keys": settings["STANCHION_SIGNING_KEYS"]}
+        secrets = {"signing-keys": settings["STANCHION_SIGNING_KEYS"], **lane_secrets(settings)}
         self.gate = Gate(engine, Imports(kv, guest_settings(settings), secrets, log.line))
         self.store = Store(
             RedisRest(settings.redis_rest_url, settings["UPSTASH_REDIS_REST_TOKEN"]), log.limited

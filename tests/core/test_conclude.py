@@ -260,7 +260,7 @@ def test_a_command_twice_frees_one_slot_once() -> None:
 def test_a_queue_that_is_gone_meanwhile_is_no_error() -> None:
     world, inside = visit()
     request = inside.request("/launch/")
-    line = '["gone","e","v",1,0,[]]'
+    line = '["gone","e","v",1,0,0,[]]'
     assert conclude(request, line, 200, headers("Stanchion-Command: revoke"), world.node.context).calls == ()
 
 

@@ -84,6 +84,8 @@ WRONG: list[tuple[str, str, list[dict[str, Any]], list[dict[str, Any]]]] = [
      [member("jp"), member("us", on_store_error="admit", store_error_admit_per_minute=1)], [group("jp", "us", inventory=5)]),
     ("groups[0].queues", "18 lanes",
      [member(q, lanes=[{"name": f"l{i}", "invite": i > 0} for i in range(9)]) for q in ("jp", "us")], [group("jp", "us")]),
+    ("groups[0].queues", "agree on cookie_domain",
+     [member("jp"), member("us", cookie_domain="a.org", routes=[{"host": "a.org", "path": "/"}])], [group("jp", "us")]),
     ("groups[0].countries", "unknown key", [member("jp"), member("us")], [group("jp", "us", countries=["JP"])]),
 ]  # fmt: skip
 
