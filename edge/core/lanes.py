@@ -1,12 +1,13 @@
 """Who may enter which lane: by the site's word, a JWT in a header or cookie that the site signed; or by an invitation.
 
-The site signs with HS256 and the text of the secret `lane:<queue id>`: claims `lane` (the name), `exp` (Unix seconds, at most a
-day ahead of now is wise; required), and whatever else. What does not verify is as if it were not there.
+The site signs with HS256 and the text of the secret `lane:<queue id>`; claims are `lane` (the name) and `exp` (Unix seconds, an hour
+ahead is wise), both required, and whatever else. What does not verify is as if it were not there.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import jwt
@@ -60,6 +61,6 @@ def _holds(lane: Lane, token: str, key: bytes, now_ms: int) -> bool:
         return False
     try:
         claims: Any = json.loads(_JWS.decode(token, key, ["HS256"]))
-        return claims.get("lane") == lane.name and float(claims["exp"]) * 1000 > now_ms
+        return claims.get("lane") == lane.name and now_ms < float(claims["exp"]) * 1000 < math.inf
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return False

@@ -31,6 +31,7 @@ MASTER_KEY_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
 KEY_ID_MAX = 8
 ORIGIN_PASS_S = 60
 _CACHE_ENTRIES = 8192
+_LINE = 10**8  # positions of one line, as the scripts count them
 # Signatures only: PyJWT's check of claims would read the system's clock, and expiry is ours to compare.
 _JWS = jwt.PyJWS(algorithms=["HS256"])
 
@@ -161,30 +162,35 @@ def _master_key(kid: str, secret: str) -> bytes:
     return key
 
 
-def _line(line: int) -> dict[str, int]:
-    return {"l": line} if line else {}  # most queues have one line, and every request carries the cookie
+def _seat(line: int, position: int, *, arrival: bool = False) -> int:
+    """Line and position as one number, negative for a number of arrival: every request carries the cookie."""
+    seat = line * _LINE + position
+    return -seat if arrival else seat
 
 
 def write_place(ring: Keyring, place: Place) -> str:
     """The place token as text."""
-    claims = {"q": place.scope, "e": place.epoch, "v": place.visitor, "p": place.position, "t": place.touched_ms // 1000,
-              "x": place.expires_ms // 1000}  # fmt: skip
-    return ring.sign("place", claims | _line(place.line) | ({"a": 1} if place.arrival else {}))
+    return ring.sign("place", {"q": place.scope, "e": place.epoch, "v": place.visitor,
+                               "p": _seat(place.line, place.position, arrival=place.arrival), "t": place.touched_ms // 1000,
+                               "x": place.expires_ms // 1000})  # fmt: skip
 
 
 def write_pass(ring: Keyring, admission: Pass) -> str:
     """The admission pass as text."""
-    claims = {"q": admission.scope, "e": admission.epoch, "v": admission.visitor, "p": admission.position,
+    claims = {"q": admission.scope, "e": admission.epoch, "v": admission.visitor, "p": _seat(admission.line, admission.position),
               "x": admission.expires_ms // 1000}  # fmt: skip
     # A marked one is never renewed.
-    rest = {"m": 1} if admission.marked else {"r": admission.renew_at_ms // 1000}
-    return ring.sign("pass", claims | _line(admission.line) | rest)
+    return ring.sign("pass", claims | ({"m": 1} if admission.marked else {"r": admission.renew_at_ms // 1000}))
 
 
 def write_candidate(ring: Keyring, candidate: Candidate) -> str:
     """The candidate token as text."""
-    claims = {"q": candidate.scope, "v": candidate.visitor, "x": candidate.expires_ms // 1000}
-    return ring.sign("candidate", claims | _line(candidate.line) | ({"i": candidate.invite} if candidate.invite else {}))
+    claims: dict[str, str | int] = {"q": candidate.scope, "v": candidate.visitor, "x": candidate.expires_ms // 1000}
+    if candidate.line:
+        claims["l"] = candidate.line
+    if candidate.invite:
+        claims["i"] = candidate.invite
+    return ring.sign("candidate", claims)
 
 
 def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> str:
@@ -194,18 +200,22 @@ def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> s
     return ring.sign("origin", claims)
 
 
+def _known_line(line: int) -> int:
+    if not 0 <= line < LINES_AT_MOST:
+        raise ValueError("no such line")
+    return line
+
+
 def _read(kind: Kind, claims: dict[str, Any]) -> Token:
     try:
         scope, visitor, expires_ms = str(claims["q"]), str(claims["v"]), int(claims["x"]) * 1000
-        line = int(claims.get("l", 0))
-        if not 0 <= line < LINES_AT_MOST:
-            raise ValueError("no such line")
         if kind == "candidate":
-            return Candidate(scope, visitor, expires_ms, line, str(claims.get("i", "")))
-        epoch, position = str(claims["e"]), int(claims["p"])
+            return Candidate(scope, visitor, expires_ms, _known_line(int(claims.get("l", 0))), str(claims.get("i", "")))
+        epoch, seat = str(claims["e"]), int(claims["p"])
+        line, position = divmod(abs(seat), _LINE)
+        _known_line(line)
         if kind == "place":
-            touched_ms, arrival = int(claims["t"]) * 1000, claims.get("a") == 1
-            return Place(scope, epoch, visitor, position, touched_ms, expires_ms, line, arrival)
+            return Place(scope, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms, line, seat < 0)
         if claims.get("m") == 1:
             return Pass(scope, epoch, visitor, position, expires_ms, expires_ms, True, line)
         return Pass(scope, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, False, line)

@@ -33,6 +33,11 @@ PLACE = Place("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000)
 PASS = Pass("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000)
 MARKED = Pass("launch", "", "visitor", 0, NOW_MS + 1000, NOW_MS + 1000, marked=True)
 CANDIDATE = Candidate("launch", "visitor", NOW_MS + 1000)
+LINED = (
+    Place("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000, 3, True),
+    Pass("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000, False, 15),
+    Candidate("launch", "visitor", NOW_MS + 1000, 2, "invited"),
+)
 
 
 def written(token: tokens.Token, keys: Keyring) -> str:
@@ -54,7 +59,7 @@ def raw(header: Any, claims: Any, key: bytes, algorithm: str = "sha256") -> str:
     return f"{head}.{body}.{b64(hmac.digest(key, f'{head}.{body}'.encode(), algorithm))}"
 
 
-@pytest.mark.parametrize("token", [PLACE, PASS, MARKED, CANDIDATE])
+@pytest.mark.parametrize("token", [PLACE, PASS, MARKED, CANDIDATE, *LINED])
 def test_what_is_written_is_read(token: tokens.Token) -> None:
     text = written(token, ring())
     assert TokenReader(ring()).read(text, "launch") == token
@@ -65,8 +70,9 @@ def test_what_is_written_is_read(token: tokens.Token) -> None:
 @pytest.mark.parametrize("token", [PLACE, PASS, MARKED, CANDIDATE])
 def test_no_token_is_larger_than_300_bytes(token: Any) -> None:
     keys = ring(("kkkkkkkk", MASTER))
-    largest = {"queue": "q" * 48, "epoch": "z" * 17, "visitor": "v" * 16, "position": 999_999_999,
-               "touched_ms": 9_999_999_999_000, "renew_at_ms": 9_999_999_999_000, "expires_ms": 9_999_999_999_000}  # fmt: skip
+    largest = {"scope": "q" * 48, "epoch": "z" * 17, "visitor": "v" * 16, "position": 99_999_999, "line": 15, "arrival": True,
+               "touched_ms": 9_999_999_999_000, "renew_at_ms": 9_999_999_999_000, "expires_ms": 9_999_999_999_000,
+               "invite": "i" * 16}  # fmt: skip
     names = [name for name in largest if hasattr(token, name)]
     worst = type(token)(**{name: largest[name] for name in names}, **({"marked": True} if token is MARKED else {}))
     text = written(worst, keys)
@@ -94,7 +100,7 @@ def test_the_proof_for_the_origin_is_worth_nothing_as_a_cookie() -> None:
 def test_a_kind_is_verified_by_its_own_key_only(kind: tokens.Kind, signed_as: tokens.Kind) -> None:
     claims = {"q": "launch", "e": "e1", "v": "v", "p": 1, "r": 2**31, "t": 1, "x": 2**31}
     text = raw({"alg": "HS256", "kid": "k1", "typ": tokens.TYPES[kind]}, claims, ring().key(signed_as, "k1"))
-    if kind == signed_as and kind != "origin":
+    if kind == signed_as and kind not in ("origin", "invite"):
         assert TokenReader(ring()).read(text, "launch").visitor == "v"
     else:
         refused(text)
@@ -116,6 +122,29 @@ def test_keys_rotate_without_losing_anybody() -> None:
     assert jwt.get_unverified_header(written(PLACE, both))["kid"] == "k2"
     refused(text, new)
     assert TokenReader(new).read(written(PLACE, both), "launch") == PLACE
+
+
+def test_the_oldest_key_makes_the_draw_so_that_a_new_one_moves_nothing() -> None:
+    assert ring(("k2", OTHER), ("k1", MASTER)).draw_master == ring(("k1", MASTER)).draw_master == MASTER
+
+
+_TEXT = st.text("abcz019-", min_size=1, max_size=48)
+_SECONDS = st.integers(0, 2**33).map(lambda seconds: seconds * 1000)
+_LINES = st.integers(0, 15)
+_POSITIONS = st.integers(1, 10**8 - 1)
+TOKENS = (
+    st.builds(Place, _TEXT, _TEXT, _TEXT, _POSITIONS, _SECONDS, _SECONDS, _LINES, st.booleans())
+    | st.builds(Pass, _TEXT, _TEXT, _TEXT, _POSITIONS, _SECONDS, _SECONDS, st.just(False), _LINES)
+    | st.builds(Candidate, _TEXT, _TEXT, _SECONDS, _LINES, st.just("") | _TEXT)
+)
+
+
+@given(TOKENS)
+def test_any_token_is_read_as_it_was_written_and_for_no_other_scope(token: tokens.Token) -> None:
+    reader, text = TokenReader(ring()), written(token, ring())
+    assert reader.read(text, token.scope) == token
+    with pytest.raises(TokenError):
+        reader.read(text, token.scope + "x")
 
 
 def test_a_key_id_alone_proves_nothing() -> None:
@@ -158,6 +187,8 @@ FORGED = {
     "claims missing": raw(_HEAD, {"q": "launch"}, _KEY),
     "position a list": raw(_HEAD, _CLAIMS | {"p": [1]}, _KEY),
     "position text": raw(_HEAD, _CLAIMS | {"p": "x"}, _KEY),
+    "no such line": raw(_HEAD, _CLAIMS | {"p": 16 * 10**8 + 1}, _KEY),
+    "a number of thousands of digits": raw(_HEAD, b'{"q":"launch","e":"e","v":"v","p":' + b"9" * 200 + b',"r":1,"x":1}', _KEY),
     "expiry infinite": raw(_HEAD, b'{"q":"launch","e":"e","v":"v","p":1,"r":1,"x":1e999}', _KEY),
     "expiry null": raw(_HEAD, _CLAIMS | {"x": None}, _KEY),
     "too long": raw(_HEAD, _CLAIMS | {"pad": "x" * 400}, _KEY),
