@@ -1,7 +1,7 @@
 """Who may enter which lane: by the site's word, a JWT in a header or cookie that the site signed; or by an invitation.
 
-The site signs with HS256 and the text of the secret `lane:<queue id>`; claims are `lane` (the name) and `exp` (Unix seconds, an hour
-ahead is wise), both required, and whatever else. What does not verify is as if it were not there.
+The site signs with HS256 and the text of the secret `lane:<queue id>`; claims are `lane` (the name) and `exp` (Unix seconds, an
+hour ahead is wise), both required, and whatever else. What does not verify is as if it were not there.
 """
 
 from __future__ import annotations
