@@ -86,7 +86,7 @@ class Fastly:
     # Tokens and services
 
     def _get_token_current(self, request: Request) -> Answer:
-        return 200, {"id": "t1", "name": "ci", "scope": self.scope, "services": [], "expires_at": None}
+        return 200, {"id": "t1", "name": "ci", "scope": self.scope, "services": []}
 
     def _list_services(self, request: Request) -> Answer:
         page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", 20))
