@@ -16,10 +16,12 @@ from tests.needs import find, needs
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 
+APP = f"http://app.localhost:{free_port()}"  # a page elsewhere; browsers find every *.localhost on this machine
+
 QUEUES = [
     queue("launch", name="Launch day", max_active=1),
     queue("concert", name="The concert", manual=True, page="concert"),
-    queue("drop", name="The drop", manual=True),
+    queue("drop", name="The drop", manual=True, allowed_origins=[APP]),
     # For the pictures: what a visitor of a large sale sees.
     queue("season", name="Spring season tickets", routes=[{"path": "/launch/season/*"}], admit_per_minute=120, burst=1, poll_s=5),
     queue(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import APP
 from tests.browser.shop import WAIT_MS, ahead, becomes, has_state, heading, in_line, leave, moves_up, reset, see, visitor
 from tests.e2e.stack import Stack, enter
 
@@ -207,3 +212,51 @@ def test_where_the_visitor_looks_while_the_turn_comes(stack: Stack, browser: Bro
         page.get_by_role("link", name="Enter now").click(timeout=WAIT_MS)
         heading(page, "Season pass")
         assert page.url == f"{stack.edge}/launch/item/season?x=1#y"
+
+
+READ = """async (edge) => {
+    const held = await fetch(edge + "/drop/", {headers: {accept: "application/json"}, credentials: "include"});
+    let token = "new";
+    const states = [];
+    for (let round = 0; round < 2; round++) {
+        const told = await fetch(edge + "/.stanchion/drop/status", {headers: {"stanchion-token": token}});
+        token = told.headers.get("stanchion-token");
+        states.push((await told.json()).state);
+    }
+    const left = await fetch(edge + "/.stanchion/drop/leave", {method: "POST", headers: {"stanchion-token": token}});
+    return [held.status, held.headers.get("stanchion-state"), held.headers.get("retry-after"), (await held.json()).queue,
+            ...states, left.headers.get("stanchion-token")];
+}"""
+
+
+@contextmanager
+def elsewhere() -> Iterator[None]:
+    """A server whose pages are empty; a page from an interception would count as one of the wide net, which sees no loopback."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", int(APP.rpartition(":")[2])), _Empty) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Empty(socketserver.StreamRequestHandler):
+    timeout = 5
+
+    def handle(self) -> None:
+        while self.rfile.readline().strip():
+            pass
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<p>x")
+
+
+def test_a_script_of_an_allowed_origin_reads_what_no_other_may(stack: Stack, browser: Browser) -> None:
+    with visitor(browser) as person, elsewhere():
+        page = person.new_page()
+        page.goto(APP)
+        assert page.evaluate(READ, stack.edge) == [503, "candidate", "1", "drop", "candidate", "waiting", "new"]
+        page.goto(APP.replace("app", "evil"))
+        for ask in (f"fetch('{stack.edge}/drop/')", f"fetch('{stack.edge}/.stanchion/drop/status')"):
+            assert page.evaluate(f"{ask}.then(() => 'read', () => 'refused')") == "refused"
