@@ -18,13 +18,23 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WIT = ROOT / "wit"
-WORLD = "gatekeeper"
 GATEKEEPER_APP = "edge.guests.gatekeeper"
 GATEKEEPER_SOURCES = (ROOT / "edge",)
+PROXY_APP, PROXY_KEYVALUE_APP = "edge.guests.wasi_http", "edge.guests.wasi_http_keyvalue"
+# What only one guest is made of; a change of it rebuilds no other.
+GUEST_PARTS = (
+    "edge/guests/gatekeeper.py",
+    "edge/guests/fastly.py",
+    "edge/guests/on_fastly/",
+    "edge/guests/on_wasi/",
+    "edge/guests/wasi_http.py",
+    "edge/guests/wasi_http_keyvalue.py",
+)
 
 # Distribution and import name of what a guest may import beside its own sources. Pure Python only.
 GUEST_PACKAGES = (("PyJWT", "jwt"),)
@@ -36,11 +46,35 @@ RECIPE = "1"
 _COMPILER = "import componentize_py; componentize_py.script()"
 
 
+@dataclass(frozen=True)
+class World:
+    """A world, the WIT file or folder that has it, and the files of the sources that its guest does without."""
+
+    name: str
+    wit: Path
+    left_out: tuple[str, ...] = ()
+
+
+def _all_but(*own: str) -> tuple[str, ...]:
+    return tuple(part for part in GUEST_PARTS if part not in own)
+
+
+GATEKEEPER = World("gatekeeper", WIT / "gatekeeper.wit", _all_but("edge/guests/gatekeeper.py"))
+PROXY = World("proxy", WIT / "proxy", _all_but("edge/guests/on_wasi/", "edge/guests/wasi_http.py"))
+PROXY_KEYVALUE = World(
+    "proxy-with-keyvalue",
+    WIT / "proxy",
+    _all_but("edge/guests/on_wasi/", "edge/guests/wasi_http_keyvalue.py"),
+)
+
+
 class BuildError(Exception):
     """The component could not be built. The text ends with the last lines of the compiler: the traceback."""
 
 
-def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Path:
+def build_component(
+    app: str, source_paths: Sequence[Path], out_dir: Path, world: World = GATEKEEPER
+) -> Path:
     """The component of module `app`, built or out of `out_dir`.
 
     Each of `source_paths` is a package folder or a module file, importable in the guest under its own name.
@@ -50,7 +84,7 @@ def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Pa
         if not path.exists():
             raise BuildError(f"cannot build {app}: the source {path} does not exist")
     out_dir = out_dir.resolve()
-    target = out_dir / f"{app}-{_fingerprint(app, source_paths)}.wasm"
+    target = out_dir / f"{app}-{_fingerprint(app, source_paths, world)}.wasm"
     if target.exists():
         touch(target)
         return target
@@ -58,7 +92,7 @@ def build_component(app: str, source_paths: Sequence[Path], out_dir: Path) -> Pa
         out_dir.mkdir(parents=True, exist_ok=True)
         with locked(out_dir / f"{app}.lock"):
             if not target.exists():
-                _build(app, source_paths, target)
+                _build(app, source_paths, target, world)
                 prune(out_dir, app)
     except OSError as error:
         raise BuildError(cannot_write(out_dir, error)) from error
@@ -78,7 +112,7 @@ def touch(path: Path) -> None:
 
 def gatekeeper_is_built(cache_dir: Path) -> bool:
     """Whether `build_gatekeeper` finds its work done, and takes a moment only."""
-    name = f"{GATEKEEPER_APP}-{_fingerprint(GATEKEEPER_APP, GATEKEEPER_SOURCES)}.wasm"
+    name = f"{GATEKEEPER_APP}-{_fingerprint(GATEKEEPER_APP, GATEKEEPER_SOURCES, GATEKEEPER)}.wasm"
     return (cache_dir / "component" / name).exists()
 
 
@@ -87,37 +121,48 @@ def build_gatekeeper(cache_dir: Path) -> Path:
     return build_component(GATEKEEPER_APP, GATEKEEPER_SOURCES, cache_dir / "component")
 
 
-def _fingerprint(app: str, source_paths: Sequence[Path]) -> str:
+def build_proxy(cache_dir: Path, *, keyvalue: bool = False) -> Path:
+    """The component for wasi:http hosts; `keyvalue`: with configuration and pages in the host's store. Raises BuildError."""
+    app, world = (PROXY_KEYVALUE_APP, PROXY_KEYVALUE) if keyvalue else (PROXY_APP, PROXY)
+    return build_component(app, GATEKEEPER_SOURCES, cache_dir / "component", world)
+
+
+def _fingerprint(app: str, source_paths: Sequence[Path], world: World) -> str:
     tools = ["componentize-py", *(distribution for distribution, _ in GUEST_PACKAGES)]
     versions = [f"{tool}=={importlib.metadata.version(tool)}" for tool in tools]
-    digest = hashlib.sha256(repr((RECIPE, app, WORLD, versions)).encode())
-    for top in (WIT, *source_paths):
-        for name, path in source_files(top):
+    digest = hashlib.sha256(repr((RECIPE, app, world.name, versions)).encode())
+    for top in (world.wit, *source_paths):
+        for name, path in source_files(top, world.left_out):
             content = path.read_bytes()
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:20]
 
 
-def source_files(top: Path) -> Iterator[tuple[str, Path]]:
-    """Every source file of a package folder or module, named from the parent of `top`, in a fixed order."""
+def source_files(top: Path, left_out: tuple[str, ...] = ()) -> Iterator[tuple[str, Path]]:
+    """Every source file of a package folder or module, named from the parent of `top`, in a fixed order.
+
+    Without those whose name starts with one of `left_out`.
+    """
     paths: Iterable[Path] = sorted(top.rglob("*")) if top.is_dir() else (top,)
     for path in paths:
         if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(top.parent).as_posix(), path
+            name = path.relative_to(top.parent).as_posix()
+            if not name.startswith(left_out):
+                yield name, path
 
 
-def _build(app: str, source_paths: Sequence[Path], target: Path) -> None:
+def _build(app: str, source_paths: Sequence[Path], target: Path, world: World) -> None:
     with tempfile.TemporaryDirectory(prefix="stanchion-build-", dir=target.parent) as folder:
         work = Path(folder)
         sources, packages, empty = work / "sources", work / "guest", work / "empty"
         for top in source_paths:
-            for name, path in source_files(top):
+            for name, path in source_files(top, world.left_out):
                 copy_file(path, sources / name)
         stage_packages(packages)
         (empty / "lib" / "python3" / "site-packages").mkdir(parents=True)
         built = work / "component.wasm"
         paths = ["-p", str(sources), "-p", str(packages)]
-        arguments = ["-d", str(WIT), "-w", WORLD, "componentize", app, *paths, "-o", str(built)]
+        arguments = ["-d", str(world.wit), "-w", world.name, "componentize", app, *paths, "-o", str(built)]
         _run_compiler(app, arguments, work, empty)
         built.replace(target)
 

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 START_WITHIN_S = 120.0
 STOP_WITHIN_S = 20.0
+LOG_SHOWN = 3000
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,11 @@ class Host:
                                             stderr=subprocess.STDOUT, text=True)  # fmt: skip
         deadline = time.monotonic() + START_WITHIN_S
         while not self._answers():
-            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.log()}"
+            told = self.log()[-LOG_SHOWN:]
+            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{told}"
             if time.monotonic() > deadline:
                 self.stop()
-                raise AssertionError(f"{self.name} is not up after {START_WITHIN_S} s:\n{self.log()}")
+                raise AssertionError(f"{self.name} is not up after {START_WITHIN_S} s:\n{told}")
             time.sleep(0.1)
 
     def _answers(self) -> bool:

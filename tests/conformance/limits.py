@@ -6,9 +6,9 @@ import pytest
 
 LIMITS = {
     "set_cookies": "each Set-Cookie of an answer arrives as a header of its own",
-    "duplicate_headers": "headers that came twice arrive twice",
-    "header_bytes": "header values with bytes above 0x7f pass",
-    "spelled_targets": "targets that are no URI by the letter reach the gate",
+    "duplicate_headers": "headers that an answer has twice arrive twice",
+    "header_bytes": "header values of an answer with bytes above 0x7f pass",
+    "spelled_targets": "targets that are no URI by the letter reach the origin",
     "spelled_hosts": "Host headers that are no authority by the letter reach the gate",
     "large_headers": "headers of 20 KB reach the gate",
     "memory": "the node remembers from one request to the next: it counts for itself, and shares a snapshot",

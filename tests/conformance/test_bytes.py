@@ -26,7 +26,7 @@ def header_pairs(text: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("target", [
     "/%68and/", "//hand/", "/x/../hand/", "/./hand/", "/hand", "/hand/%2e%2e/hand/x", "/hand/;a=b", "/%2fhand/",
-    "/x/%2e%2e/hand/", "http://localhost/hand/", "/hand/../about", pytest.param("/hand\\", marks=odd_target),
+    "/x/%2e%2e/hand/", "http://localhost/hand/", "/hand/../about", "/hand\\",
 ])  # fmt: skip
 def test_no_spelling_slips_past(world: World, target: str) -> None:
     answer = get(world.port, target, "Host: localhost")
@@ -53,15 +53,14 @@ def test_the_target_arrives_byte_for_byte(world: World, target: str) -> None:
 COOKIES: Sequence[str] = (
     "stanchion-hand", "stanchion-hand=", "stanchion-hand=\"\"", "stanchion-hand=a.b.c; stanchion-hand=d", "=;=;;;",
     "stanchion-hand[]=1", "stanchion-hand=" + base64.urlsafe_b64encode(b"[" * 360).decode() + ".x.y",
-    "_ga=1; stanchion-hand.c=eyJhbGciOiJub25lIn0.e30.",
+    "_ga=1; stanchion-hand.c=eyJhbGciOiJub25lIn0.e30.", "caf\xe9=\xff; stanchion-hand=\x80",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("cookie", [
     *COOKIES,
     pytest.param("stanchion-hand=" + "x" * 20_000, marks=limited("large_headers")),
-    pytest.param("caf\xe9=\xff; stanchion-hand=\x80", marks=limited("header_bytes")),
-], ids=range(len(COOKIES) + 2))  # fmt: skip
+], ids=range(len(COOKIES) + 1))  # fmt: skip
 def test_no_cookie_is_an_error(world: World, cookie: str) -> None:
     answer = get(world.port, "/hand/", "Host: localhost", f"Cookie: {cookie}")
     assert answer.status == 503
@@ -95,7 +94,6 @@ def test_the_visitors_headers_arrive(world: World) -> None:
     assert seen["x-empty"] == ""
 
 
-@limited("duplicate_headers")
 def test_headers_that_come_twice_arrive_twice(world: World) -> None:
     answer = get(world.port, "/calm/", "Host: localhost", "X-Twice: one", "X-Twice: two")
     assert [value for name, value in header_pairs(answer.text) if name == "x-twice"] == ["one", "two"]

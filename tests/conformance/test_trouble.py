@@ -132,6 +132,7 @@ def test_redis_away_some_are_let_in_where_the_queue_says_so(world: World) -> Non
 
 def test_redis_back_without_its_memory_keeps_order_and_lets_nobody_in_early(world: World) -> None:
     world.redis.start()
+    world.republish()
     visitors: list[httpx.Client] = []
     until(world.visitor(), "hold", "candidate")
     for _ in range(3):
@@ -143,6 +144,7 @@ def test_redis_back_without_its_memory_keeps_order_and_lets_nobody_in_early(worl
         time.sleep(0.3)
     old_epoch = status(visitors[0], "hold")["epoch"]
     assert world.redis.command("FLUSHALL") == "+OK"
+    world.republish()
     places: list[int] = []
     while len(places) < 3:
         assert time.monotonic() < deadline + PATIENCE_S

@@ -76,8 +76,9 @@ def test_two_tabs_are_one_place(world: World) -> None:
     before = world.snapshot("hand").length
     with ThreadPoolExecutor(8) as pool:
         url = f"{world.edge}/.stanchion/hand/status"
-        answers = pool.map(lambda _: httpx.get(url, cookies=copies, timeout=30).json(), range(16))
-    assert len({answer["position"] for answer in answers}) == 1
+        answers = list(pool.map(lambda _: httpx.get(url, cookies=copies, timeout=30), range(16)))
+    # 429: an overloaded host may ask a visitor to come again.
+    assert len({answer.json()["position"] for answer in answers if answer.status_code != 429}) == 1
     assert world.snapshot("hand").length == before + 1
 
 
@@ -202,7 +203,6 @@ def test_leaving_gives_the_place_up(world: World) -> None:
     assert left.json()["state"] == "ended"
 
 
-@limited("set_cookies")
 def test_leaving_takes_both_cookies_away_and_a_new_place_is_behind(world: World) -> None:
     visitor = place(world, "hand")
     before = status(visitor, "hand")["position"]

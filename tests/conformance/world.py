@@ -101,6 +101,10 @@ class World:
         self.host.publish(self.site)
         time.sleep(self.host.publish_in_force_s)
 
+    def republish(self) -> None:
+        """What an operator does after Redis lost its memory, where the store of a host is in Redis, too."""
+        self.host.publish(self.site)
+
     def begin(self, queues: Sequence[Queue]) -> None:
         """Begins the state of queues that have never run."""
         for queue in load_config(json.dumps({"queues": list(queues)})).queues:

@@ -1,0 +1,16 @@
+"""WASI's raw bindings, in one place (wit/proxy). They exist in the sandbox only, so for a type checker they are Any."""
+
+from __future__ import annotations
+
+from componentize_py_types import Err, Ok
+from wit_world.exports import IncomingHandler  # type: ignore[import-not-found]
+from wit_world.imports import (  # type: ignore[attr-defined]
+    environment,
+    monotonic_clock,
+    outgoing_handler,
+    poll,
+    streams,
+    types,
+)
+
+__all__ = ["Err", "IncomingHandler", "Ok", "environment", "monotonic_clock", "outgoing_handler", "poll", "streams", "types"]

@@ -1,0 +1,63 @@
+"""What one instance is made of: settings out of the environment, Redis, the origin, and what it knows.
+
+Hosts that keep an instance for more than one request keep all of this; on others it is made for each.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from edge.core.scripts import Flavour
+from edge.guests.knowledge import Knowledge
+from edge.guests.on_wasi.address import Address
+from edge.guests.on_wasi.api import environment
+from edge.guests.on_wasi.origin import Origin
+from edge.guests.on_wasi.redis import Redis
+from edge.guests.on_wasi.stores import DEFAULT_HASH, ReadKv, redis_reader
+
+# How old configuration and pages may be before the store is asked again.
+STORE_MAX_AGE_MS = 1_000
+
+
+def write_log(line: str) -> None:
+    """One JSON object a line, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+class Surroundings:
+    """Raises ValueError, naming the variable, when an address is missing or none. `store`: the host's own, else Redis."""
+
+    def __init__(self, store: Callable[[], ReadKv] | None) -> None:
+        self._environ: dict[str, str] = dict(environment.get_environment())
+        redis_at = Address.parse(self.setting("UPSTASH_REDIS_REST_URL"), "UPSTASH_REDIS_REST_URL")
+        flavour: Flavour = "redis" if redis_at.is_local else "upstash"
+        if self.setting("STANCHION_REDIS_FLAVOUR"):
+            flavour = "upstash" if self.setting("STANCHION_REDIS_FLAVOUR") == "upstash" else "redis"
+        self._environ["STANCHION_REDIS_FLAVOUR"] = flavour
+        self.redis = Redis(redis_at, self.setting("UPSTASH_REDIS_REST_TOKEN"), flavour)
+        self.origin = Origin(Address.parse(self.setting("STANCHION_ORIGIN_URL"), "STANCHION_ORIGIN_URL"))
+        self.logs_requests = self.setting("STANCHION_LOG_REQUESTS") != "0"
+        read_kv = store() if store else redis_reader(self.redis, self.setting("STANCHION_KV_HASH") or DEFAULT_HASH)
+        self.knowledge = Knowledge(read_kv, self._environ.get, self._secret, write_log)
+        self._read_ms = 0
+
+    def setting(self, name: str) -> str:
+        """A variable of the environment; empty when it is not set."""
+        return self._environ.get(name, "")
+
+    def _secret(self, name: str) -> str | None:
+        return self._environ.get("STANCHION_SIGNING_KEYS") if name == "signing-keys" else None
+
+    def refresh(self) -> None:
+        """Looks again what is in the store, if it is time. Raises ConfigError when there is nothing to work with."""
+        now_ms = time.monotonic_ns() // 1_000_000
+        if not self._read_ms or now_ms - self._read_ms >= STORE_MAX_AGE_MS:
+            self._read_ms = now_ms
+        self.knowledge.refresh(str(self._read_ms))
+
+    def log(self, event: str, **fields: object) -> None:
+        """Writes a line."""
+        write_log(json.dumps({"event": event, **fields}))
