@@ -93,6 +93,16 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("STANCHION_KV_DIR", ".stanchion/kv", "Folder of the local KV store: configuration and pages."),
     Setting(
+        "STANCHION_KV_HASH",
+        "",
+        "Guest for wasi:http: the hash in Redis that has configuration and pages. Empty: `stanchion:kv`.",
+    ),
+    Setting(
+        "STANCHION_KV_BUCKET",
+        "",
+        "Guest for wasi:http, built for wasi:keyvalue: the store's name at the host. Empty: the host's default.",
+    ),
+    Setting(
         "STANCHION_SIGNING_KEYS",
         "",
         "Signing keys as `kid:base64url` pairs separated by blanks, newest first; 32 bytes or more each.",
@@ -130,6 +140,19 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "STANCHION_COUNTRY_HEADER", "", "Header in which a trusted proxy states the country.", kind="header"
+    ),
+    Setting(
+        "STANCHION_CLIENT_HEADER",
+        "",
+        "Guest for wasi:http: the header in which the proxy before it writes the visitor's address, last entry.",
+        kind="header",
+    ),
+    Setting(
+        "STANCHION_SCHEME",
+        "",
+        "Guest for wasi:http: the scheme that visitors use. Empty: what the host saw.",
+        kind="choice",
+        choices=("http", "https"),
     ),
     Setting(
         "STANCHION_COUNTRY_TRUST_ALL",
