@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from componentize_py_types import Err, Ok
-from wit_world.exports import IncomingHandler  # type: ignore[import-not-found]
+from wit_world import exports  # type: ignore[attr-defined]
 from wit_world.imports import (  # type: ignore[attr-defined]
     environment,
     monotonic_clock,
@@ -12,5 +14,7 @@ from wit_world.imports import (  # type: ignore[attr-defined]
     streams,
     types,
 )
+
+IncomingHandler: Any = exports.IncomingHandler
 
 __all__ = ["Err", "IncomingHandler", "Ok", "environment", "monotonic_clock", "outgoing_handler", "poll", "streams", "types"]
