@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from componentize_py_types import Err, Ok
-from wit_world import exports  # type: ignore[attr-defined]
 from wit_world.imports import (  # type: ignore[attr-defined]
     environment,
     monotonic_clock,
@@ -15,6 +15,6 @@ from wit_world.imports import (  # type: ignore[attr-defined]
     types,
 )
 
-IncomingHandler: Any = exports.IncomingHandler
+IncomingHandler: Any = import_module("wit_world.exports").IncomingHandler
 
 __all__ = ["Err", "IncomingHandler", "Ok", "environment", "monotonic_clock", "outgoing_handler", "poll", "streams", "types"]
