@@ -9,6 +9,9 @@ brand.json, every key optional except `name` (a brand inherits what it does not 
     dark       the same for dark mode
     radius_px  corner radius, 0 to 40
     font       list of font families, the generic one last
+    languages  list of languages to publish in, its own first; without it: all that there are translations for
+    logo       picture in the brand's folder (svg, png, webp, jpg) in the place of mark.svg and the name
+    background picture in the brand's folder that lies behind the page
     support    where "Get help" leads: an https:, mailto: or tel: address
     texts      {language: {key: text}}: replaces messages of the templates, by their key
 
@@ -17,6 +20,7 @@ A text may hold the placeholders of its message, as `{queue_name}`, and `{brand}
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,11 +31,16 @@ from admin.publish.colours import palette
 from admin.publish.errors import PublishError
 
 _SCHEMES = ("auto", "light", "dark")
+_SUPPORT_STARTS = ("https://", "mailto:", "tel:")
+_PICTURES = {".svg": "svg+xml", ".png": "png", ".webp": "webp", ".jpg": "jpeg"}
+PICTURE_MAX_BYTES = 12 * 1024
 _MAX_DEPTH = 8  # brands that extend brands
-_DEFAULTS: dict[str, Any] = {"scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "support": "", "texts": {}}
+_DEFAULTS: dict[str, Any] = {
+    "scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "languages": [], "support": "", "texts": {},
+}  # fmt: skip
 _TYPES: dict[str, type] = {
     "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list,
-    "support": str, "texts": dict,
+    "languages": list, "logo": str, "background": str, "support": str, "texts": dict,
 }  # fmt: skip
 _COLOUR_KEYS = frozenset({"brand", "surface", "ink", "brand_ink", "ground", "accent"})
 
@@ -47,6 +56,9 @@ class Brand:
     dark: Mapping[str, str]
     radius_px: int
     font: list[str]
+    languages: list[str]
+    logo: str
+    background: str
     support: str
     texts: Mapping[str, Mapping[str, str]]
     folders: tuple[Path, ...]
@@ -69,8 +81,8 @@ def load_brand(brand: str, templates_dir: Path) -> Brand:
         raise PublishError(str(file), line_of(file, "scheme"), f"scheme {scheme!r}: one of {', '.join(_SCHEMES)}")
     light, dark = (_colours(chain, merged, mode) for mode in (("light", "dark") if scheme == "auto" else (scheme, scheme)))
     return Brand(
-        brand, merged["name"], scheme, light, dark, merged["radius_px"], merged["font"], merged["support"],
-        merged["texts"],
+        brand, merged["name"], scheme, light, dark, merged["radius_px"], merged["font"], merged["languages"],
+        _picture(chain, "logo"), _picture(chain, "background"), merged["support"], merged["texts"],
         tuple(path.parent for path, _ in chain),
     )  # fmt: skip
 
@@ -124,9 +136,29 @@ def _check(file: Path, values: Mapping[str, Any]) -> None:
     for family in values.get("font", []):
         if not isinstance(family, str) or not family.replace(" ", "").replace("-", "").isalnum():
             raise PublishError(str(file), line_of(file, "font"), f"font {family!r}: letters, digits, blanks and '-' only")
+    if values.get("support") and not values["support"].startswith(_SUPPORT_STARTS):
+        raise PublishError(str(file), line_of(file, "support"), f"support must start with {', '.join(_SUPPORT_STARTS)}")
+    for language in values.get("languages", []):
+        if not isinstance(language, str) or not language.replace("-", "").isalnum() or not language.isascii():
+            raise PublishError(str(file), line_of(file, "languages"), f"{language!r} is no language tag, as en or pt-BR")
     for language, words in values.get("texts", {}).items():
         if not isinstance(words, dict) or not all(isinstance(text, str) for text in words.values()):
             raise PublishError(str(file), line_of(file, language), f"texts.{language} must hold texts by key")
+
+
+def _picture(chain: list[tuple[Path, dict[str, Any]]], key: str) -> str:
+    """The picture that the brand or its nearest parent names, as a data: URL; empty without one."""
+    file, name = next(((path, values[key]) for path, values in chain if key in values), (chain[0][0], ""))
+    if not name:
+        return ""
+    picture, kind = file.parent / name, _PICTURES.get(Path(name).suffix.lower())
+    if Path(name).name != name or kind is None:
+        raise PublishError(str(file), line_of(file, key), f"{key} {name!r}: a file beside brand.json, {', '.join(_PICTURES)}")
+    if not picture.is_file():
+        raise PublishError(str(file), line_of(file, key), f"{key} {name!r}: there is no such file")
+    if (size := picture.stat().st_size) > PICTURE_MAX_BYTES:
+        raise PublishError(str(picture), 0, f"{size} bytes: a picture may have {PICTURE_MAX_BYTES}, for every visitor loads it")
+    return f"data:image/{kind};base64,{base64.b64encode(picture.read_bytes()).decode()}"
 
 
 def _colours(chain: list[tuple[Path, dict[str, Any]]], merged: Mapping[str, Any], mode: str) -> dict[str, str]:

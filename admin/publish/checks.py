@@ -31,6 +31,8 @@ _LOADING_ATTRIBUTES = frozenset(
      "manifest", "cite", "codebase"}
 )  # fmt: skip
 _REFUSED_TAGS = frozenset({"base", "iframe", "object", "embed", "frame", "frameset", "applet", "portal"})
+# Where a visitor may be sent who follows a link; nothing is loaded from there.
+_LINK_STARTS = ("https://",)
 _ALLOWED_STARTS = ("data:image/", "data:font/", "data:,", "{{", "#", "mailto:", "tel:")
 _VOID_TAGS = frozenset(
     {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -116,7 +118,8 @@ class _Checker(HTMLParser):
             raise self._fail(f"<{tag} {name}>: an inline event handler, which the policy blocks")
         if name == "style":
             raise self._fail(f"<{tag} style>: put it into the style sheet, the policy blocks it here")
-        if name in _LOADING_ATTRIBUTES and not value.strip().lower().startswith(_ALLOWED_STARTS):
+        allowed = _ALLOWED_STARTS + (_LINK_STARTS if (tag, name) == ("a", "href") else ())
+        if name in _LOADING_ATTRIBUTES and not value.strip().lower().startswith(allowed):
             raise self._fail(f"<{tag} {name}> refers to {value[:60]!r}: a page may not depend on anything outside of it")
         if "url(" in value.lower():
             self._css(value)

@@ -43,6 +43,8 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "words": words.live(),
         "plural_css": Markup(words.css()),
         "support": brand.support,
+        "logo": brand.logo,
+        "background": brand.background,
         "slot": _slot,
         "source": lambda name: Markup(_source(brand, templates_dir, name)),
         "brand_css": Markup("\n".join(_brand_files(brand, "brand.css"))),

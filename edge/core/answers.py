@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from edge.core import cors, pages, problems
+from edge.core.languages import MAX_HEADER_CHARS, negotiate
 from edge.core.messages import Context, Request, Respond
+from edge.core.model import Queue
 from edge.core.negotiate import prefers_json
 from edge.core.promises import promises
 from edge.core.standing import Standing, moment
@@ -130,13 +132,14 @@ def held(standing: Standing, request: Request, context: Context, why: str, *, st
     """The held answer to a request for the site: the page, or the status JSON for who prefers that. HEAD gets no body."""
     queue = standing.queue
     code = queue.held_status if status is None else status
-    extra = _extra(standing, request, "Accept, Cookie, Stanchion-Token", set_cookies)
+    extra = _extra(standing, request, "Accept, Accept-Language, Cookie, Stanchion-Token", set_cookies)
     if wants_json(request):
         answer = _status_json(standing, code, why, extra, is_error=status is not None and status in _ERRORS)
     else:
         nonce = _nonce(request)
-        page = context.page(queue.page, queue.language, standing.page or pages.page_state(standing.state))
-        headers = (*_page_headers(nonce), ("Content-Language", queue.language), *extra)
+        language = _language(request, context, queue)
+        page = context.page(queue.page, language, standing.page or pages.page_state(standing.state))
+        headers = (*_page_headers(nonce), ("Content-Language", page.language or language), *extra)
         answer = Respond(code, headers, page.fill(_values(standing, request, nonce)), why)
     return _without_body(answer) if request.method == "HEAD" else answer
 
@@ -145,6 +148,18 @@ def come_back(answer: Respond, retry_s: int) -> Respond:
     """The same answer for a crawler: 503, which keeps a page in the index, and not before `retry_s`."""
     headers = tuple((name, str(retry_s) if name == "Retry-After" else value) for name, value in answer.headers)
     return Respond(503, headers, answer.body, answer.why)
+
+
+def _language(request: Request, context: Context, queue: Queue) -> str:
+    """The one that the visitor reads, among those that the brand's pages are published in; else the queue's."""
+    offered = tuple(context.offered(queue.page))
+    if not offered:
+        return queue.language
+    default = queue.language if queue.language in offered else offered[0]
+    return _negotiated(request.header("accept-language")[:MAX_HEADER_CHARS], offered, default)
+
+
+_negotiated = lru_cache(maxsize=256)(negotiate)
 
 
 def _nonce(request: Request) -> str:

@@ -139,6 +139,10 @@ class Snapshots:
             self._known[scope] = (taken_ms, snapshot)
 
 
+def _none_offered(page: str) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass
 class Context:
     """What a node knows: the configuration with its rules, keys, pages, counters. Made once, used by many requests."""
@@ -154,6 +158,8 @@ class Context:
     origin_passes: OriginPasses
     flavour: Flavour = "redis"
     granted: Granted = field(default_factory=Granted)
+    #: Languages that a brand's pages are published in; none where that is not known.
+    offered: Callable[[str], Sequence[str]] = _none_offered
     crawlers: Callable[[], Crawlers] = Crawlers
     secret: Callable[[str], str | None] = lambda name: None
 

@@ -14,8 +14,8 @@ from edge.core import builtin_page
 from edge.core.page_reader import URL_SLOTS, PageError, Reader
 
 __all__ = [
-    "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "compile_page", "content_security_policy", "page_key",
-    "page_state", "seal",
+    "BUILTIN_LANGUAGE", "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "check_name", "compile_page",
+    "content_security_policy", "page_key", "page_state", "seal",
 ]  # fmt: skip
 
 SLOTS: Mapping[str, str] = {
@@ -62,6 +62,7 @@ STATES = (
     "waiting", "called", "paused", "prequeue", "not_open", "closed", "sold_out", "maintenance", "lapsed", "unavailable", "busy",
     "form", "ended",
 )  # fmt: skip
+BUILTIN_LANGUAGE = "en"
 _SHARED_PAGES = {"candidate": "waiting", "inside": "called"}
 _SEAL = "<!--read in full, version 3: "
 _SEAL_END = "-->\n"
@@ -72,13 +73,14 @@ _KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 class Page:
-    """A compiled page: literal text with slots between."""
+    """A compiled page: literal text with slots between. `language`: the one that it turned out to be in, empty: as asked."""
 
-    __slots__ = ("_literals", "_names", "slots")
+    __slots__ = ("_literals", "_names", "language", "slots")
 
-    def __init__(self, literals: list[str], names: list[str]) -> None:
+    def __init__(self, literals: list[str], names: list[str], language: str = "") -> None:
         self._literals = literals
         self._names = names
+        self.language = language
         self.slots = frozenset(names)
 
     def fill(self, values: Mapping[str, str]) -> str:
@@ -155,16 +157,21 @@ def _cut_where_sealed(text: str) -> tuple[list[str], list[str]] | None:
 def builtin(state: str) -> Page:
     """The plain page that serves when the store has none. Raises ValueError for a state without a page."""
     _check_state(state)
-    return Page(*_cut(builtin_page.text(state)))  # our own text: a test reads it in full
+    return Page(*_cut(builtin_page.text(state)), BUILTIN_LANGUAGE)  # our own text: a test reads it in full
 
 
-def page_key(page: str, language: str, state: str) -> str:
+def page_key(page: str, version: int, language: str, state: str) -> str:
     """Key of a page in the store. Raises ValueError for a name that is no page, language or state."""
     _check_state(state)
-    for what, name in (("page", page), ("language", language)):
-        if not name or not _KEY_CHARS.issuperset(name.lower()):
-            raise ValueError(f"{what} {name!r}: only letters, digits, '-' and '_' can stand in a key")
-    return f"pages/{page}/{language}/{state}.html"
+    check_name("page", page)
+    check_name("language", language)
+    return f"pages/{page}/{version}/{language}/{state}.html"
+
+
+def check_name(what: str, name: object) -> None:
+    """Raises ValueError for a name that cannot stand in a key."""
+    if not isinstance(name, str) or not name or not _KEY_CHARS.issuperset(name.lower()):
+        raise ValueError(f"{what} {name!r}: only letters, digits, '-' and '_' can stand in a key")
 
 
 def page_state(state: str) -> str:

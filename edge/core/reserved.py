@@ -1,4 +1,4 @@
-"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave (POST) and invite."""
+"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave, away (POST) and invite."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from edge.core.token_header import NAME, jar_of
 
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
+_ACTIONS = ("status", "leave", "away", "invite")
 CRAWLER_RETRY_S = 600  # a search engine comes again by itself; it need not hurry
-_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave and invite"
+_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave, away and invite"
 
 
 def is_reserved(target: str) -> bool:
@@ -35,7 +36,7 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
         return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
     queue_id, _, action = path.partition("/")
     queue = context.config.queue(queue_id)
-    if queue is None or action not in ("status", "leave", "invite"):
+    if queue is None or action not in _ACTIONS:
         return answers.problem(request, 404, "not found", _KNOWN)
     if cors.is_preflight(request) and action != "invite":
         return _preflight(queue, action, request)
@@ -45,7 +46,15 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
         return known or _status(visitor, request, context)
     if action == "invite":
         return _only(("GET",), request) or invited(visitor, request, context)
-    return _only(("POST",), request) or _cross_site(visitor.queue, request) or _leave(visitor, request, context)
+    refused = _only(("POST",), request) or _cross_site(visitor.queue, request)
+    if action == "away":
+        return refused or _away()
+    return refused or _leave(visitor, request, context)
+
+
+def _away() -> Respond:
+    """Nobody looks at the page any more. The place stays, whatever comes of it; nobody reads this answer."""
+    return Respond(204, answers.NO_STORE, "", "away")
 
 
 def _preflight(queue: Queue, action: str, request: Request) -> Respond:

@@ -8,19 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from edge.core import answers, pages
+from edge.core import answers
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.cookies import parse
 from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError
 from edge.core.messages import Context, Forward, Request, Respond
 from edge.core.node import NodeCounters
-from edge.core.pages import Page, PageError
+from edge.core.pages import Page
 from edge.core.scripts import Flavour
 from edge.core.tokens import Keyring
+from edge.guests.page_shelf import PageShelf
 
 RETRY_AFTER_S = 10
-_PAGES_AT_MOST = 512
 
 
 class Knowledge:
@@ -37,8 +37,7 @@ class Knowledge:
         self._ring: Keyring | None = None
         self._keys_text = self._refused_keys = ""
         self._node = node or NodeCounters()
-        self._pages: dict[str, Page] = {}
-        self._good_pages: dict[str, Page] = {}
+        self._shelf = PageShelf(read_kv, self._log)
         self._crawlers: Crawlers | None = None
         self._good_crawlers = Crawlers()
 
@@ -56,7 +55,7 @@ class Knowledge:
             if self._context is None:
                 raise ConfigError(CONFIG_KEY, self._problem)
             return
-        self._pages.clear()
+        self._shelf.clear()
         self._crawlers = None
         try:
             self._load()
@@ -117,30 +116,13 @@ class Knowledge:
         self._context = Context.make(config, ring, self.page, self._node, flavour)
         self._context.crawlers = self.crawlers
         self._context.secret = self._secret
+        self._context.offered = self._shelf.offered
         if before is not None:
             self._context.snapshots, self._context.granted = before.snapshots, before.granted
 
     def page(self, page: str, language: str, state: str) -> Page:
-        """The published page; when it is broken or cannot be read, the last good one; else the built-in one."""
-        key = pages.page_key(page, language, state)
-        known = self._pages.get(key)
-        if known is not None:
-            return known
-        compiled = self._good_pages.get(key)
-        may_keep = True
-        try:
-            text = self._read_kv(key)
-            compiled = None if text is None else pages.compile_page(text)
-            _keep(self._good_pages, key, compiled or pages.builtin(state))
-        except OSError as error:
-            may_keep = False  # the next time may find it well
-            self._log("page not read", f"{key}: {error}")
-        except PageError as error:
-            self._log("page not taken", f"{key}: {error}")
-        compiled = compiled or pages.builtin(state)
-        if may_keep:
-            _keep(self._pages, key, compiled)
-        return compiled
+        """The published page, or what comes in its place: never an error."""
+        return self._shelf.page(page, language, state)
 
     def crawlers(self) -> Crawlers:
         """The search crawlers of the store; when the list is broken or cannot be read, the last good one; without one, none."""
@@ -165,9 +147,3 @@ class Knowledge:
 
     def _log(self, event: str, problem: str) -> None:
         self._write_log(json.dumps({"event": event, "problem": problem}))
-
-
-def _keep(kept: dict[str, Page], key: str, page: Page) -> None:
-    if len(kept) >= _PAGES_AT_MOST:
-        kept.clear()
-    kept[key] = page

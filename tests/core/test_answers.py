@@ -84,6 +84,42 @@ def test_without_javascript_the_first_refresh_comes_after_two_seconds_and_none_s
     assert answers._values(Standing(QUEUE, "candidate", 0, poll_s=30), request(), "n")["refresh_s"] == "30"
 
 
+@pytest.mark.parametrize(
+    ("asked", "offered", "shown"),
+    [
+        ("ja,en;q=0.5", ("en", "ja"), "ja"),
+        ("fr", ("en", "ja"), "en"),
+        ("", ("ja", "en"), "en"),  # the queue's own language
+        ("fr", ("ja", "de"), "ja"),  # the pages have it not: the first on offer
+        ("zh-TW", ("en", "zh-Hans", "zh-Hant"), "zh-Hant"),
+        ("ja", (), "en"),
+        (";;q=" + "x," * 5000, ("en",), "en"),
+    ],
+)
+def test_the_page_is_in_the_language_of_the_visitor(asked: str, offered: tuple[str, ...], shown: str) -> None:
+    context = World(start=False).node.context
+    seen: list[str] = []
+
+    def page(name: str, language: str, state: str) -> pages.Page:
+        seen.append(language)
+        return pages.compile_page("<p>x</p>")
+
+    context.page, context.offered = page, lambda name: offered
+    asking = request()
+    asking.headers = {"accept": HTML, "accept-language": asked}
+    answer = answers.held(Standing(QUEUE, "waiting", START_MS), asking, context, "why")
+    assert seen == [shown]
+    assert dict(answer.headers)["Content-Language"] == shown
+    assert "Accept-Language" in dict(answer.headers)["Vary"]
+
+
+def test_the_builtin_page_says_that_it_is_english() -> None:
+    context = World(start=False).node.context
+    context.page, context.offered = lambda page, language, wanted: pages.builtin(wanted), lambda name: ("ja",)
+    answer = answers.held(Standing(QUEUE, "waiting", START_MS), request(), context, "why")
+    assert dict(answer.headers)["Content-Language"] == "en"
+
+
 @pytest.mark.parametrize("state", pages.STATES)
 def test_the_builtin_page_serves_every_state(state: str) -> None:
     where = Standing(QUEUE, "waiting", START_MS, page=state)

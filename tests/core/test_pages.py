@@ -289,20 +289,20 @@ def test_the_builtin_pages_hold_what_a_page_needs(state: str) -> None:
 
 
 def test_keys() -> None:
-    assert page_key("concert", "ja", "waiting") == "pages/concert/ja/waiting.html"
+    assert page_key("concert", 3, "ja", "waiting") == "pages/concert/3/ja/waiting.html"
 
 
 @pytest.mark.parametrize("page", ["", "../x", "a b", "a/b"])
 def test_a_key_holds_names_only(page: str) -> None:
     with pytest.raises(ValueError, match="page '"):
-        page_key(page, "ja", "waiting")
+        page_key(page, 1, "ja", "waiting")
     with pytest.raises(ValueError, match="language '"):
-        page_key("concert", page, "waiting")
+        page_key("concert", 1, page, "waiting")
 
 
 def test_a_state_without_a_page_is_refused() -> None:
     with pytest.raises(ValueError, match="no page for the state 'candidate'"):
-        page_key("concert", "ja", "candidate")
+        page_key("concert", 1, "ja", "candidate")
     with pytest.raises(ValueError, match="no page for the state 'candidate'"):
         builtin("candidate")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from edge.core import commands
-from tests.core.support import HTML, JSON, MANUAL, Browser, World, away, busy, full, only, queue, set_cookies
+from tests.core.support import HTML, JSON, MANUAL, Browser, World, away, busy, full, only, queue, set_cookies, waiting
 
 KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at", "message",
         "arrival", "draw", "lane"}  # fmt: skip
@@ -250,3 +250,18 @@ def test_a_place_is_not_given_up_in_half(fault: Any) -> None:
     world.fault = None
     assert browser.status().json["position"] == 1
     assert browser.leave().status == 200
+
+
+def test_a_page_that_is_closed_says_so_and_keeps_the_place() -> None:
+    world = World(queue(**MANUAL))
+    browser = waiting(world)
+    before = browser.cookie()
+    got = browser.get("/.stanchion/launch/away?since=5", "POST")
+    assert (got.status, got.body) == (204, "")
+    assert got.header("Cache-Control") == "private, no-store"
+    assert browser.cookie() == before
+    assert browser.status().json["state"] == "waiting"
+    assert browser.get("/.stanchion/launch/away").status == 405
+    foreign = browser.get("/.stanchion/launch/away", "POST", {"sec-fetch-site": "cross-site", "origin": "https://elsewhere.example"})
+    assert foreign.status == 403
+    assert Browser(world).get("/.stanchion/launch/away", "POST").status == 204

@@ -16,6 +16,7 @@ from edge.guests.knowledge import Knowledge
 from tests.core.support import HTML, JSON, KEYS, queue
 
 OTHER_KEYS = "k2:" + base64.urlsafe_b64encode(b"fedcba9876543210fedcba9876543210").decode() + " " + KEYS
+SET = '{"version": 1, "previous": 0, "languages": ["en"]}'
 PAGE = "<html><body><p>{{queue_name}}</p></body></html>"
 
 
@@ -179,68 +180,14 @@ def test_the_flavour_of_redis_is_a_setting() -> None:
 
 # --- pages --------------------------------------------------------------------------------------------------------------
 
-KEY = "pages/default/en/waiting.html"
-
-
-def filled(store: Store) -> str:
-    return store.knowledge.page("default", "en", "waiting").fill({"queue_name": "Launch day", "state": "waiting"})
-
-
-def test_a_page_is_compiled_once_a_generation() -> None:
-    store = Store(**{KEY: PAGE})
+def test_pages_are_read_again_when_the_store_changes() -> None:
+    store = Store(**{"pages/default/current.json": SET, "pages/default/1/en/waiting.html": PAGE})
     store.knowledge.refresh("1")
-    assert "<p>Launch day</p>" in filled(store)
+    assert store.knowledge.context().offered("default") == ("en",)
     page = store.knowledge.page("default", "en", "waiting")
     assert store.knowledge.page("default", "en", "waiting") is page
-    assert store.reads.count(KEY) == 1
-    store.values[KEY] = PAGE.replace("<p>", "<p>Hello ")
     store.knowledge.refresh("2")
-    assert "Hello Launch day" in filled(store)
-
-
-def test_without_a_page_the_builtin_one_serves() -> None:
-    store = Store()
-    store.knowledge.refresh("1")
-    assert "You are in line" in filled(store)
-    store.values[KEY] = PAGE
-    store.knowledge.refresh("2")
-    assert "You are in line" not in filled(store)
-    del store.values[KEY]
-    store.knowledge.refresh("3")
-    assert "You are in line" in filled(store)
-
-
-def test_a_broken_page_is_refused_and_the_last_good_one_stays() -> None:
-    store = Store(**{KEY: PAGE})
-    store.knowledge.refresh("1")
-    filled(store)
-    store.values[KEY] = "<html><body><script>{{queue_name}}</script></body></html>"
-    store.knowledge.refresh("2")
-    assert "<p>Launch day</p>" in filled(store)
-    assert filled(store)
-    assert [line["event"] for line in store.lines] == ["page not taken"]
-
-
-def test_a_page_that_cannot_be_read_is_tried_again_at_the_next_request() -> None:
-    store = Store(**{KEY: PAGE})
-    store.knowledge.refresh("1")
-    store.broken.add(KEY)
-    assert "You are in line" in filled(store)
-    assert "on fire" in store.lines[0]["problem"]
-    store.broken.clear()
-    assert "<p>Launch day</p>" in filled(store)
-    store.broken.add(KEY)
-    store.knowledge.refresh("2")
-    assert "<p>Launch day</p>" in filled(store)  # the last good one
-
-
-def test_pages_kept_are_bounded() -> None:
-    store = Store()
-    store.knowledge.refresh("1")
-    for number in range(600):
-        store.knowledge.page(f"p{number}", "en", "waiting")
-    assert len(store.knowledge._pages) <= 512
-    assert len(store.knowledge._good_pages) <= 512
+    assert store.knowledge.page("default", "en", "waiting") is not page
 
 
 # --- no configuration ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from admin.publish.checks import MAX_GZIPPED_BYTES, check_page
 from admin.publish.errors import PublishError
 
-GOOD = (Path(__file__).parents[3] / "kv-seed/pages/default/en/waiting.html").read_text("utf-8")
+GOOD = (Path(__file__).parents[3] / "kv-seed/pages/default/1/en/waiting.html").read_text("utf-8")
 
 
 def refused(page: str, state: str = "waiting", language: str = "en") -> PublishError:
@@ -36,7 +36,8 @@ def test_the_good_page_is_good() -> None:
         ('<img alt="" src="/a.png">', "<img src>"),
         ('<img alt="" src="//x.example/a.png">', "<img src>"),
         ('<img alt="" srcset="a.png 2x">', "<img srcset>"),
-        ('<a href="https://x.example/">x</a>', "<a href>"),
+        ('<a href="http://x.example/">x</a>', "<a href>"),
+        ('<area alt="" href="https://x.example/">', "<area href>"),
         ('<a href="javascript:x">x</a>', "<a href>"),
         ('<a href="data:text/html,x">x</a>', "<a href>"),
         ('<form action="https://x.example/"></form>', "<form action>"),
@@ -77,6 +78,7 @@ def test_a_page_that_does_what_it_must_not_is_refused_at_its_line(markup: str, w
     "markup",
     [
         '<a href="mailto:help@x.example">x</a>',
+        '<a href="https://x.example/help">x</a>',
         '<a href="#turn">x</a>',
         '<img alt="" src="data:image/png;base64,AAAA">',
         '<svg viewBox="0 0 1 1"><defs><g id="a"/></defs><use href="#a"/><rect fill="url(#b)"/></svg>',
@@ -108,7 +110,7 @@ def test_a_page_in_another_language_is_refused() -> None:
 
 
 def test_a_page_for_another_state_lacks_its_slots() -> None:
-    ended = (Path(__file__).parents[3] / "kv-seed/pages/default/en/ended.html").read_text("utf-8")
+    ended = (Path(__file__).parents[3] / "kv-seed/pages/default/1/en/ended.html").read_text("utf-8")
     assert "a page for 'waiting' needs the slots ahead" in refused(ended).what
 
 

@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 
-from admin.publish import PublishError, publish, put_pages
-from admin.publish.__main__ import main
+from admin.publish import PublishError, in_force, publish, put_pages, rollback
+from admin.publish.__main__ import main, seed
+from admin.publish.catalogue import available_languages
 from admin.publish.checks import REQUIRED_SLOTS
 from admin.publish.languages import direction, font_stack
+from edge.core.page_set import PageSet
 from edge.core.pages import STATES, compile_page, page_key
 
 ROOT = Path(__file__).parents[3]
 TEMPLATES = ROOT / "templates"
 SEED = ROOT / "kv-seed"
+BRANDS = sorted(file.parent.name for file in TEMPLATES.glob("brands/*/brand.json"))
 
 
 class Shelf(dict[str, str]):
@@ -26,6 +29,12 @@ class Shelf(dict[str, str]):
 
     def put(self, key: str, text: str) -> None:
         self[key] = text
+
+    def delete(self, key: str) -> bool:
+        return self.pop(key, None) is not None
+
+    def keys(self, prefix: str = "") -> list[str]:  # type: ignore[override]
+        return [key for key in self if key.startswith(prefix)]
 
 
 @pytest.fixture
@@ -49,25 +58,99 @@ def refused(templates: Path, brand: str = "mine", languages: tuple[str, ...] = (
     return caught.value
 
 
-@pytest.mark.parametrize("brand", ["default", "concert"])
+@pytest.mark.parametrize("brand", BRANDS)
 def test_the_seed_is_what_a_fresh_publish_gives(brand: str) -> None:
     fresh = publish(brand, TEMPLATES, ["en", "ja"])
-    kept = {file.relative_to(SEED).as_posix(): file.read_text("utf-8") for file in (SEED / "pages" / brand).rglob("*.html")}
-    assert kept == fresh, "run: python -m admin.publish"
-    assert fresh.keys() == {page_key(brand, language, state) for language in ("en", "ja") for state in STATES}
+    kept = {file.relative_to(SEED).as_posix(): file.read_text("utf-8") for file in (SEED / "pages" / brand).rglob("*.*")}
+    assert kept == seed(fresh), "run: python -m admin.publish"
+    assert set(fresh.pages) == {(language, state) for language in ("en", "ja") for state in STATES}
 
 
-def test_pages_go_into_any_store() -> None:
+def words_in_force(shelf: Shelf) -> tuple[int, bool]:
+    """The version in force, and whether its page for a pause says what the second publication says."""
+    found = in_force(shelf, "mine")
+    assert found
+    return found.version, "Intermission" in shelf[page_key("mine", found.version, "en", "paused")]
+
+
+def test_a_version_takes_the_place_of_the_last_which_is_kept_for_the_way_back(templates: Path) -> None:
+    shelf = Shelf({"config.json": "{}", "pages/other/1/en/waiting.html": "x"})
+    with pytest.raises(PublishError, match="no version before"):
+        rollback(shelf, "mine")
+    make(templates)
+    assert put_pages(shelf, publish("mine", templates, ["en"])) == 1
+    with pytest.raises(PublishError, match="no version before"):
+        rollback(shelf, "mine")
+    make(templates, texts={"en": {"paused.heading": "Intermission"}})
+    assert put_pages(shelf, publish("mine", templates, ["en", "ja"])) == 2
+    assert words_in_force(shelf) == (2, True)
+    assert rollback(shelf, "mine") == PageSet(1, 2, ("en",))
+    assert words_in_force(shelf) == (1, False)
+    assert rollback(shelf, "mine").languages == ("en", "ja")
+    assert words_in_force(shelf) == (2, True)
+    rollback(shelf, "mine")
+    make(templates)
+    assert put_pages(shelf, publish("mine", templates, ["en"])) == 3
+    assert words_in_force(shelf) == (3, False)
+    assert in_force(shelf, "mine") == PageSet(3, 1, ("en",))
+    assert {key.split("/")[2] for key in shelf.keys("pages/mine/")} == {"1", "3", "current.json"}
+    assert shelf["config.json"] == "{}"
+    assert "pages/other/1/en/waiting.html" in shelf
+
+
+def test_readers_see_the_old_version_until_the_new_one_is_whole(templates: Path) -> None:
+    make(templates)
     shelf = Shelf()
-    pages = publish("default", TEMPLATES, ["en"])
-    put_pages(shelf, pages)
-    assert shelf == pages
+    put_pages(shelf, publish("mine", templates, ["en"]))
+    seen: list[object] = []
+
+    class Watched(Shelf):
+        def put(self, key: str, text: str) -> None:
+            super().put(key, text)
+            seen.append((in_force(self, "mine"), len(self.keys("pages/mine/2/"))))
+
+    put_pages(Watched(shelf), publish("mine", templates, ["en"]))
+    assert seen[:-1] == [(PageSet(1, 0, ("en",)), number) for number in range(1, len(STATES) + 1)]
+    assert seen[-1] == (PageSet(2, 1, ("en",)), len(STATES))
+
+
+def test_of_two_who_publish_at_once_one_is_told(templates: Path) -> None:
+    make(templates)
+    pages = publish("mine", templates, ["en"])
+
+    class Contested(Shelf):
+        def put(self, key: str, text: str) -> None:
+            super().put(key, text)
+            self["pages/mine/current.json"] = '{"version": 9, "previous": 0, "languages": ["en"]}'
+
+    with pytest.raises(PublishError, match="at the same time"):
+        put_pages(Contested(), pages)
+    broken = Shelf({"pages/mine/current.json": "no"})
+    with pytest.raises(PublishError, match=r"pages/mine/current.json:1: "):
+        put_pages(broken, pages)
+
+
+def test_a_brand_names_the_languages_of_its_pages(templates: Path) -> None:
+    make(templates, languages=["ja", "en"])
+    assert publish("mine", templates).languages == ("ja", "en")
+    make(templates)
+    assert publish("mine", templates).languages == tuple(available_languages(templates))
+
+
+def test_a_brand_brings_its_own_pictures(templates: Path) -> None:
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+    make(templates, files={"logo.svg": picture, "back.svg": picture}, name="A & B", logo="logo.svg", background="back.svg",
+         support="https://help.example/?a=1&b=2")  # fmt: skip
+    page = publish("mine", templates, ["en"]).pages["en", "waiting"]
+    assert '<img class="logo" src="data:image/svg+xml;base64,' in page
+    assert 'alt="A &amp; B"' in page
+    assert "no-repeat fixed url(data:image/svg+xml;base64," in page
+    assert '<a href="https://help.example/?a=1&amp;b=2">Get help</a>' in page
 
 
 def test_each_state_has_the_slots_that_it_needs() -> None:
     assert REQUIRED_SLOTS.keys() == set(STATES)
-    for key, page in publish("concert", TEMPLATES, ["ja"]).items():
-        state = Path(key).stem
+    for (_, state), page in publish("concert", TEMPLATES, ["ja"]).pages.items():
         slots = compile_page(page).slots
         assert slots >= REQUIRED_SLOTS[state]
         assert ("refresh_s" in slots) == (state not in ("lapsed", "form", "ended"))
@@ -76,7 +159,7 @@ def test_each_state_has_the_slots_that_it_needs() -> None:
 def test_a_brand_inherits_and_changes_what_it_says(templates: Path) -> None:
     make(templates, "parent", {"brand.css": "h1 { color: red; }"}, radius_px=33, texts={"en": {"leave.button": "Step out"}})
     make(templates, "child", {"brand.css": "h1 { color: blue; }"}, extends="parent", texts={"en": {"order.label": "Why?"}})
-    page = publish("child", templates, ["en"])["pages/child/en/waiting.html"]
+    page = publish("child", templates, ["en"]).pages["en", "waiting"]
     assert "--radius: 33px;" in page
     assert "Step out" in page
     assert "Why?" in page
@@ -89,17 +172,17 @@ def test_a_brand_may_put_a_template_of_its_own_over_the_base(templates: Path) ->
         '{% extends "base/line.html.jinja" %}{% block footer %}<p>{{ brand.name }} says {{ slot("message") }}</p>{% endblock %}'
     )
     make(templates, files={"closed.html.jinja": own}, name="A & <B>")
-    pages = publish("mine", templates, ["en"])
-    assert "<p>A &amp; &lt;B&gt; says {{message}}</p>" in pages["pages/mine/en/closed.html"]
-    assert "says" not in pages["pages/mine/en/waiting.html"]
-    assert 'data-shows="closed"' in pages["pages/mine/en/closed.html"]
-    assert re.search('data-shows="candidate waiting [^"]*"', pages["pages/mine/en/waiting.html"])
-    assert not re.search('data-shows="[^"]*closed', pages["pages/mine/en/waiting.html"])
+    pages = publish("mine", templates, ["en"]).pages
+    assert "<p>A &amp; &lt;B&gt; says {{message}}</p>" in pages["en", "closed"]
+    assert "says" not in pages["en", "waiting"]
+    assert 'data-shows="closed"' in pages["en", "closed"]
+    assert re.search('data-shows="candidate waiting [^"]*"', pages["en", "waiting"])
+    assert not re.search('data-shows="[^"]*closed', pages["en", "waiting"])
 
 
 def test_words_are_text_and_never_markup(templates: Path) -> None:
     make(templates, texts={"en": {"waiting.title": "<b>{queue_name} & {brand}", "promise.open": "<script>{position}</script>"}})
-    page = publish("mine", templates, ["en"])["pages/mine/en/waiting.html"]
+    page = publish("mine", templates, ["en"]).pages["en", "waiting"]
     assert "<title>&lt;b&gt;{{queue_name}} &amp; Mine</title>" in page
     assert '&lt;script&gt;<bdi data-v="position">{{position}}</bdi>&lt;/script&gt;' in page
 
@@ -107,7 +190,7 @@ def test_words_are_text_and_never_markup(templates: Path) -> None:
 def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
     pale = {"brand": "#ffe9a8", "surface": "#ffffff", "ink": "#dddddd", "brand_ink": "#ffffff"}
     make(templates, light=pale, dark=pale | {"surface": "#000000", "ink": "#222222"})
-    page = publish("mine", templates, ["en"])["pages/mine/en/waiting.html"]
+    page = publish("mine", templates, ["en"]).pages["en", "waiting"]
     assert page.count("--brand: #ffe9a8;") == 2
     assert "--ink: #dddddd" not in page
     assert "--ink: #222222" not in page
@@ -125,9 +208,14 @@ def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
         ({"radius_px": 99}, 4, "radius_px must be from 0 to 40"),
         ({"radius_px": True}, 4, "radius_px must be of type int"),
         ({"font": ["x; color: red"]}, 4, "font 'x; color: red'"),
-        ({"logo": "x"}, 4, "unknown key 'logo'"),
+        ({"glow": "x"}, 4, "unknown key 'glow'"),
+        ({"logo": "x.svg"}, 4, "logo 'x.svg': there is no such file"),
+        ({"logo": "../x.svg"}, 4, "a file beside brand.json"),
+        ({"background": "x.gif"}, 4, "background 'x.gif': a file beside brand.json"),
+        ({"support": "javascript:x"}, 4, "support must start with https://"),
+        ({"languages": ["en", "../x"]}, 4, "'../x' is no language tag"),
         ({"texts": {"en": {"leave.button": "{oops}"}}}, 6, "'leave.button' holds {oops}"),
-        ({"texts": {"en": {"leave.button": "{ahead"}}}, 6, "'leave.button' holds {ahead"),
+        ({"texts": {"en": {"leave.button": "{position"}}}, 6, "'leave.button' holds {position"),
         ({"texts": {"en": "none"}}, 5, "texts.en must hold texts by key"),
         ({"extends": "nobody"}, 0, "there is no such file"),
         ({"extends": "../default"}, 0, "is no name of a brand"),
@@ -151,13 +239,13 @@ def test_json_that_is_none_is_named_with_its_line(templates: Path) -> None:
     assert "not UTF-8" in str(refused(templates))
 
 
-def test_a_brand_needs_a_name_a_folder_and_a_language(templates: Path) -> None:
+def test_a_brand_needs_a_name_and_a_folder(templates: Path) -> None:
     make(templates)
     (templates / "brands/mine/brand.json").write_text("{}")
     assert "the key 'name' is missing" in str(refused(templates))
     assert "there is no such file" in str(refused(templates, "nobody"))
     assert "there is no such file" in str(refused(templates, "default", ("xx",)))
-    assert "at least one language" in str(refused(templates, "default", ()))
+    assert "no name of a brand" in str(refused(templates, ".."))
 
 
 @pytest.mark.parametrize(
@@ -184,9 +272,9 @@ def test_a_message_must_be_translated_and_as_it_is_now(templates: Path) -> None:
     own = '{% extends "base/line.html.jinja" %}{% block footer %}{{ pgettext("ENGLISH") }}{% endblock %}'
     make(templates, files={"closed.html.jinja": own.replace("ENGLISH", 'x.y", "Hello')})
     assert "the message 'x.y' is not translated" in str(refused(templates, languages=("ja",)))
-    assert "Hello" in publish("mine", templates, ["en"])["pages/mine/en/closed.html"]
+    assert "Hello" in publish("mine", templates, ["en"]).pages["en", "closed"]
     make(templates, texts={"ja": {"x.y": "こんにちは"}})
-    assert "こんにちは" in publish("mine", templates, ["ja"])["pages/mine/ja/closed.html"]
+    assert "こんにちは" in publish("mine", templates, ["ja"]).pages["ja", "closed"]
     make(templates, files={"closed.html.jinja": own.replace("ENGLISH", 'leave.button", "Hello')})
     error = refused(templates, languages=("ja",))
     assert "the message 'leave.button' has changed" in error.what
@@ -204,8 +292,8 @@ def test_a_page_that_fails_a_check_stops_all(templates: Path) -> None:
 def test_the_command_publishes_into_a_folder(tmp_path: Path, templates: Path, capsys: pytest.CaptureFixture[str]) -> None:
     to = tmp_path / "kv"
     assert main(["concert", "--languages", "ja", "--templates", str(templates), "--to", str(to)]) == 0
-    page = (to / "pages/concert/ja/waiting.html").read_text("utf-8")
-    assert page == (SEED / "pages/concert/ja/waiting.html").read_text("utf-8")
+    page = (to / "pages/concert/1/ja/waiting.html").read_text("utf-8")
+    assert page == (SEED / "pages/concert/1/ja/waiting.html").read_text("utf-8")
     make(templates, scheme="grey")
     assert main(["concert", "mine", "--templates", str(templates), "--to", str(tmp_path / "other")]) == 1
     assert not (tmp_path / "other").exists()
@@ -222,5 +310,5 @@ def test_languages() -> None:
 
 
 def test_a_language_from_right_to_left_publishes_as_such(templates: Path) -> None:
-    page = publish("default", templates, ["ar"])["pages/default/ar/waiting.html"]
+    page = publish("default", templates, ["ar"]).pages["ar", "waiting"]
     assert '<html lang="ar" dir="rtl"' in page

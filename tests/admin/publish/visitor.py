@@ -83,7 +83,7 @@ def filled(brand: str, language: str, state: str, *, page: str = "", **changed: 
     }  # fmt: skip
     if says["ahead"] is None:
         values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no"}
-    key = page_key(brand, language, page or page_state(state))
+    key = page_key(brand, 1, language, page or page_state(state))
     return compile_page((SEED / key).read_text(encoding="utf-8")).fill(values | changed)
 
 
