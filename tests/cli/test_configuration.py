@@ -118,7 +118,15 @@ def test_publish_refuses_an_unknown_brand(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.html"))
 
 
-def test_publish_puts_every_page_in_force(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["publish", "default", "--language", "en", "--to", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "pages" / "default" / "en" / "waiting.html").exists()
+def test_publish_puts_every_page_in_force_and_goes_back(tmp_path: Path) -> None:
+    def run(*options: str) -> str:
+        result = CliRunner().invoke(main, ["publish", "default", *options, "--to", str(tmp_path)])
+        assert result.exit_code == int("none" in options), result.output
+        return result.output
+
+    assert "version 1 is in force" in run("--language", "en")
+    assert (tmp_path / "pages/default/1/en/waiting.html").exists()
+    assert "version 2 is in force" in run("--language", "en")
+    assert "version 1 is in force again, in en" in run("--rollback")
+    assert "no translation for 'none'" in run("--language", "none")
+    assert (tmp_path / "pages/default/2/en/waiting.html").exists()
