@@ -111,8 +111,9 @@ def sample(language: str, key: str) -> int:
 def _join(locale: Locale) -> str:
     """How CLDR puts two units side by side, without a comma: "1 hour 20 minutes"."""
     narrow, short = (locale.list_patterns.get(style, {}) for style in ("unit-narrow", "unit-short"))
-    found = narrow.get("2") or narrow.get("end") or short.get("2", ",")
-    return "{0} {1}" if "," in found else str(found)
+    found = [str(pattern) for pattern in (short.get("2"), narrow.get("2"), narrow.get("end")) if pattern]
+    return next((pattern for pattern in found if not {",", "\u060c"} & set(pattern)), "{0} {1}")
+
 
 
 def _pattern(locale: Locale, unit: str, length: Literal["long", "short"], number: int) -> str:
