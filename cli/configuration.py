@@ -14,6 +14,7 @@ import click
 from jsonschema import Draft202012Validator, ValidationError
 
 from cli.local import environment, local_secrets
+from cli.numbering import plain
 from cli.redis_rest import send, start_queue
 from edge.core.commands import take_snapshot
 from edge.core.config import CONFIG, CONFIG_KEY, CONFIG_MAX_BYTES, Config, check_config, json_schema, load_config
@@ -144,10 +145,6 @@ def schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-def _plain(queues: tuple[Queue, ...]) -> list[dict[str, Any]]:
-    return [{**vars(queue), "config_version": 0} for queue in queues]
-
-
 def _scopes(value: Any, config: Config) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Each scope with the entry that numbers it and where that stands: a group, or a queue without one."""
     for index, (entry, queue) in enumerate(zip(value["queues"], config.queues, strict=True)):
@@ -166,7 +163,7 @@ def _numbered(text: str, before: Config, in_state: Callable[[str], int]) -> tupl
     value, after, changed = json.loads(text), load_config(text), []
     for scope, entry, path in _scopes(value, after):
         old, new, state_version = before.scope(scope), after.scope(scope), in_state(scope)
-        if old and _plain(old) == _plain(new) and state_version <= old[0].config_version:
+        if old and plain(old) == plain(new) and state_version <= old[0].config_version:
             entry["config_version"] = old[0].config_version
             continue
         above = max(state_version, old[0].config_version if old else 0) + 1

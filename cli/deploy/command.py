@@ -12,12 +12,13 @@ import click
 
 from cli.deploy.account import Found, check_token, look
 from cli.deploy.api import Api, ApiError
-from cli.deploy.inputs import InputError
+from cli.deploy.inputs import InputError, check_endpoint
 from cli.deploy.package import DEFAULT_PACKAGE, read_package
 from cli.deploy.plan import fingerprint, known, plan
 from cli.deploy.steps import Runner, Step, StepFailed, carry_out
 from cli.deploy.wanted import Options, Wanted, wanted
 from cli.kv.folder import FolderStore
+from cli.numbering import unnumbered, warning
 from cli.redis_rest import start_queue
 from host.settings import SettingError, Settings, load
 
@@ -51,6 +52,7 @@ def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, 
     with _in_sentences():
         settings = load(os.environ)
         token = settings.needed("FASTLY_API_TOKEN")
+        check_endpoint(settings["FASTLY_API_ENDPOINT"])
         place = FolderStore(folder or Path(settings["STANCHION_KV_DIR"]))
         want = wanted(Options(name, service_id, domains, stores), read_package(package), settings, place)
         with _api(token, settings) as api:
@@ -95,6 +97,8 @@ def _run(want: Wanted, found: Found, api: Api, settings: Settings, *, dry_run: b
         click.echo(f"nothing to do: version {number} of {want.service} and its stores are what this would make")
         return
     _show(steps, runner, want, dry_run=dry_run)
+    if scopes := unnumbered(found.config, want.config):
+        click.echo(warning(scopes))
     if dry_run:
         return
     _ask(yes)

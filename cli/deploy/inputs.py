@@ -43,6 +43,13 @@ def check_service(name: str, service_id: str) -> None:
         raise InputError(f"--service-id {service_id[:60]!r}: letters and digits, as Fastly shows it beside the service")
 
 
+def check_endpoint(url: str) -> None:
+    """Raises InputError when the token would travel in the open."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise InputError(f"FASTLY_API_ENDPOINT: {url} is not https: the token would travel in the open")
+
+
 def check_store_name(option: str, name: str) -> None:
     """Raises InputError when a store cannot be called so."""
     if not _STORE_NAME.match(name) or len(name) > NAME_MAX_CHARACTERS:

@@ -108,10 +108,11 @@ def _item_steps(want: Wanted, found: Found) -> Iterator[Step]:
 
 
 def _config_steps(want: Wanted, found: Found) -> Iterator[Step]:
-    """The configuration; before it, the queues that begin with it: one that an edge meets without a state counts as lost."""
-    for queue in want.config.queues:
-        if found.config.queue(queue.id) is None:
-            yield Step(f"begin the queue {queue.id} in Redis", Begin(queue))
+    """The configuration; before it, the lines that begin with it: one that an edge meets without a state counts as lost."""
+    for scope in dict.fromkeys(queue.scope for queue in want.config.queues):
+        if not found.config.scope(scope):
+            first = want.config.scope(scope)[0]
+            yield Step(f"begin the {'group' if first.group else 'queue'} {scope} in Redis", Begin(first))
     yield Step(f"write {CONFIG_KEY}", item_call("PUT", CONFIG_KEY, want.values[CONFIG_KEY]))
 
 

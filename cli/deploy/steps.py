@@ -9,6 +9,7 @@ import click
 
 from cli.deploy.account import note
 from cli.deploy.api import Api, ApiError, Call, Known
+from edge.core.errors import StoreBusy
 from edge.core.model import Queue
 
 _VERSION = "/service/{service}/version/{version}"
@@ -31,7 +32,7 @@ class Validate:
 
 @dataclass(frozen=True)
 class Begin:
-    """Begins the state of a queue that no edge has served yet."""
+    """Begins the state of a queue that no edge has served yet, or of its group."""
 
     queue: Queue
 
@@ -63,7 +64,7 @@ class Runner:
         if isinstance(action, Call):
             return action.shown(self.known)
         if isinstance(action, Begin):
-            return f"POST Redis over REST: EVAL configure, queue {action.queue.id}"
+            return f"POST Redis over REST: EVAL configure {action.queue.scope}"
         if isinstance(action, Validate):
             return Call("GET", _VERSION + "/validate").shown(self.known)
         return Call("PUT", _VERSION, form={"comment": note(action.sources, "?" * 16)}).shown(self.known)
@@ -86,9 +87,12 @@ class Runner:
         return {name.removeprefix(prefix): value for name, value in self.known.items() if name.startswith(prefix)}
 
     def _begin(self, queue: Queue) -> None:
-        verdict = self.begin_queue(queue)
+        try:
+            verdict = self.begin_queue(queue)
+        except StoreBusy as error:
+            raise ApiError(f"Redis is busy: {error}") from error
         if verdict not in ("created", "taken", "kept"):
-            raise ApiError(f"queue {queue.id}: its state in Redis did not take the configuration ({verdict})")
+            raise ApiError(f"{queue.scope}: its state in Redis did not take the configuration ({verdict})")
 
     def _validate(self) -> None:
         told = self.api.run(Call("GET", _VERSION + "/validate"), self.known)

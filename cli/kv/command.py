@@ -15,12 +15,14 @@ from typing import Any
 import click
 
 from cli.deploy.api import Api
+from cli.deploy.inputs import InputError, check_endpoint
 from cli.kv.compare import Change, changes, summary
 from cli.kv.fastly_kv import FastlyStore
 from cli.kv.folder import FolderStore
 from cli.kv.redis_kv import DEFAULT_HASH, RedisStore
 from cli.kv.stores import Store, StoreError
-from edge.core.config import CONFIG_KEY, load_config
+from cli.numbering import unnumbered, warning
+from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.errors import ConfigError
 from host.settings import SettingError, Settings, load
 
@@ -40,6 +42,7 @@ def open_store(name: str, settings: Settings) -> Store:
         return FolderStore(Path(place))
     if kind == "fastly":
         token = settings.needed("FASTLY_API_TOKEN")
+        check_endpoint(settings["FASTLY_API_ENDPOINT"])
         return FastlyStore(Api(token, settings["FASTLY_API_ENDPOINT"]), place or DEFAULT_FASTLY_STORE)
     if kind == "redis":
         url, token = settings.needed("UPSTASH_REDIS_REST_URL"), settings.needed("UPSTASH_REDIS_REST_TOKEN")
@@ -55,7 +58,7 @@ def _stores(name: str, folder: Path | None) -> Iterator[tuple[Store, Store]]:
         settings = load(os.environ)
         other = open_store(name, settings)
         yield FolderStore(folder or Path(settings["STANCHION_KV_DIR"])), other
-    except (StoreError, SettingError) as error:
+    except (StoreError, SettingError, InputError) as error:
         raise Trouble(str(error)) from error
     finally:
         close = getattr(other, "close", None)
@@ -116,7 +119,8 @@ def _bring(source: Store, target: Store, *, delete: bool, dry_run: bool) -> None
     wanted = [change for change in found if change.new is not None] + (extra if delete else [])
     if delete and any(change.key == CONFIG_KEY for change in extra):
         raise StoreError(f"{source.name} has no {CONFIG_KEY}: bringing it would leave {target.name} without a configuration")
-    check(wanted, target)
+    for line in check(wanted, target):
+        click.echo(line)
     for change in wanted if dry_run else ():
         click.echo(change.line())
     if not dry_run:
@@ -125,16 +129,28 @@ def _bring(source: Store, target: Store, *, delete: bool, dry_run: bool) -> None
     sys.exit(1 if dry_run and wanted else 0)
 
 
-def check(wanted: list[Change], target: Store) -> None:
-    """Raises StoreError for what the target cannot hold or no edge could use, before anything is written."""
+def check(wanted: list[Change], target: Store) -> list[str]:
+    """What to say before it is written. Raises StoreError for what the target cannot hold or no edge could use."""
+    notes = []
     for change in wanted:
         if change.new is not None:
             target.limits.check(change.key, change.new, target.name)
         if change.key == CONFIG_KEY and change.new is not None:
             try:
-                load_config(change.new)
+                after = load_config(change.new)
             except ConfigError as error:
                 raise StoreError(f"{CONFIG_KEY} is broken and was not brought: {error}") from error
+            notes = _notes(change.old, after)
+    return notes
+
+
+def _notes(old: str | None, after: Config) -> list[str]:
+    try:
+        before = Config(()) if old is None else load_config(old)
+    except ConfigError:
+        return []  # a broken one is about to be mended
+    scopes = unnumbered(before, after)
+    return [warning(scopes)] if scopes else []
 
 
 def _write(wanted: list[Change], target: Store) -> None:

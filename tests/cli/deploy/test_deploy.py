@@ -8,6 +8,7 @@ import pytest
 
 import cli.deploy.command
 from edge.core.model import Queue
+from host.component.build import ROOT
 from tests.cli.deploy.described import ROWS, operations
 from tests.cli.deploy.standin import TOKEN
 from tests.cli.deploy.world import REDIS_TOKEN, SIGNING_KEYS, Desk, configuration, write_package
@@ -106,6 +107,20 @@ def test_on_a_live_service_the_configuration_goes_last_and_begins_what_is_new(de
     assert writes[-1].endswith("/keys/config.json")
     assert writes[-2].endswith("/activate")
     assert desk.begun == ["sale", "drop"]
+
+
+def test_a_group_begins_once(desk: Desk) -> None:
+    (desk.kv / "config.json").write_text((ROOT / "examples/queues/countries.json").read_text())
+    assert "begin the group concert in Redis" in desk.act()
+    assert len(desk.begun) == 1
+
+
+def test_limits_that_will_not_follow_are_named(desk: Desk) -> None:
+    assert "note:" not in desk.act()
+    (desk.kv / "config.json").write_text(configuration("sale", admit_per_minute=60))
+    assert "note: sale changed without a higher config_version" in desk.deploy("--dry-run")[1]
+    (desk.kv / "config.json").write_text(configuration("sale", admit_per_minute=60, config_version=2))
+    assert "note:" not in desk.act()
 
 
 def test_a_changed_secret_is_set_and_noted(desk: Desk) -> None:

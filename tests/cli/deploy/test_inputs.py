@@ -18,6 +18,7 @@ def refusal(desk: Desk, *arguments: str) -> str:
 @pytest.mark.parametrize(("name", "value", "said"), [
     ("FASTLY_API_TOKEN", "", "FASTLY_API_TOKEN: it is not set"),
     ("FASTLY_API_TOKEN", "wrong", "Is FASTLY_API_TOKEN right"),
+    ("FASTLY_API_ENDPOINT", "http://api.fastly.com", "the token would travel in the open"),
     ("STANCHION_SIGNING_KEYS", "", "STANCHION_SIGNING_KEYS is not set; it becomes the secret signing-keys"),
     ("STANCHION_SIGNING_KEYS", "k1:short", "STANCHION_SIGNING_KEYS"),
     ("UPSTASH_REDIS_REST_TOKEN", "x" * 70_000, "70,000 bytes"),

@@ -145,6 +145,13 @@ def test_a_dry_run_changes_nothing_and_ends_as_diff_does(place: Place) -> None:
     assert place.run("push", "--dry-run")[0] == 0
 
 
+def test_limits_that_will_not_follow_are_named(place: Place) -> None:
+    place.run("push")
+    place.write("config.json", configuration("sale", admit_per_minute=60))
+    code, output = place.run("push")
+    assert (code, "note: sale changed without a higher config_version" in output) == (0, True)
+
+
 @pytest.mark.parametrize("verb", ["push", "pull"])
 def test_a_broken_configuration_is_not_brought(place: Place, verb: str) -> None:
     place.run("push")
