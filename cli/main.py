@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate."""
+"""`stanchion`: run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from cli.doctor import doctor
 from cli.draw import draw
 from cli.invite import invite
 from cli.kv.command import kv
+from cli.load import load
 from cli.publish import publish
 from cli.run import run
 from cli.simulate import simulate
@@ -22,7 +23,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate):
+for command in (run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load):
     main.add_command(command)
 
 if __name__ == "__main__":

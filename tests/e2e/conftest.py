@@ -14,6 +14,8 @@ QUEUES = [
     queue("live", admit_per_minute=1, burst=1),
     queue("again", manual=True),
     queue("app", manual=True),
+    queue("load", admit_per_minute=600, burst=3, max_active=4),
+    queue("plan", manual=True, max_active=4),
 ]
 
 

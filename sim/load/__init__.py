@@ -1,0 +1,1 @@
+"""The same visitors as real HTTP, against an edge of this machine."""

@@ -1,0 +1,114 @@
+"""What was seen from outside: latencies by kind of request, and the laws that a visitor can check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+MINUTE_S = 60.0
+SLACK_S = 1.0  # between the claim in Redis and its answer here
+KINDS = ("page", "status", "enter", "inside", "leave")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the queue's limits are said to be; None: not looked at."""
+
+    admit_per_minute: int | None = None
+    burst: int = 0
+    max_active: int | None = None
+
+
+@dataclass
+class Watch:
+    """Counts of one load. Moments are seconds since it began."""
+
+    expected: Expected = field(default_factory=Expected)
+    took_ms: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    statuses: Counter[str] = field(default_factory=Counter)
+    broken: list[str] = field(default_factory=list)
+    came_in_s: list[float] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    inside: int = 0
+    most_inside: int = 0
+    _holders: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    _places: dict[tuple[int, str], tuple[str, int]] = field(default_factory=dict)
+
+    def answered(self, kind: str, status: int, took_ms: float) -> None:
+        """A request has its answer."""
+        self.took_ms[kind].append(took_ms)
+        self.statuses[f"{kind} {status}"] += 1
+
+    def failed(self, kind: str, error: str) -> None:
+        """A request has none."""
+        self.statuses[f"{kind} {error}"] += 1
+
+    def placed(self, who: int, epoch: str, lane: str, position: int) -> None:
+        """A visitor reads its position."""
+        holder = self._holders.setdefault((epoch, lane, position), who)
+        if holder != who:
+            self.broken.append(f"position {position} was shown to visitor {holder} and to visitor {who}")
+        before = self._places.setdefault((who, epoch), (lane, position))
+        if before != (lane, position):
+            self.broken.append(f"visitor {who} stood at {before[1]} and then at {position}")
+
+    def came_in(self, at_s: float) -> None:
+        """A visitor is let through."""
+        self.came_in_s.append(at_s)
+        self.inside += 1
+        self.most_inside = max(self.most_inside, self.inside)
+
+    def went_out(self) -> None:
+        """A visit is over."""
+        self.inside -= 1
+
+    def fullest_minute(self) -> int:
+        """Most visitors who came in within 60 s."""
+        first, best, times = 0, 0, sorted(self.came_in_s)
+        for index, at_s in enumerate(times):
+            while times[first] <= at_s - MINUTE_S:
+                first += 1
+            best = max(best, index - first + 1)
+        return best
+
+    def close(self) -> None:
+        """Looks at the limits that the caller expects."""
+        want = self.expected
+        if want.admit_per_minute is not None:
+            most = want.admit_per_minute * (MINUTE_S + SLACK_S) / MINUTE_S + want.burst
+            if self.fullest_minute() > most:
+                self.broken.append(f"{self.fullest_minute()} came in within 60 s, {most:.0f} may")
+        if want.max_active is not None and self.most_inside > want.max_active:
+            self.broken.append(f"{self.most_inside} were inside at once, {want.max_active} may be")
+
+    def figures(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "latency_ms": {kind: _percentiles(took) for kind, took in self.took_ms.items() if took},
+            "answers": dict(sorted(self.statuses.items())),
+            "visitors": dict(sorted(self.outcomes.items())),
+            "came_in": len(self.came_in_s),
+            "fullest_minute": self.fullest_minute(),
+            "most_inside": self.most_inside,
+            "broken": self.broken,
+        }
+
+
+def _percentiles(took_ms: list[float]) -> dict[str, float | int]:
+    ordered = sorted(took_ms)
+    at = {f"p{part}": round(ordered[min(len(ordered) - 1, len(ordered) * part // 100)], 1) for part in (50, 90, 99)}
+    return {"count": len(ordered), **at, "most": round(ordered[-1], 1)}
+
+
+def as_text(data: dict[str, Any]) -> str:
+    """The figures for a terminal."""
+    lines = [f"{'request':8} {'count':>8} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'most ms':>8}"]
+    for kind, row in data["latency_ms"].items():
+        lines.append(f"{kind:8} {row['count']:>8,} {row['p50']:>8} {row['p90']:>8} {row['p99']:>8} {row['most']:>8}")
+    lines.append("answers:  " + ", ".join(f"{name}: {count:,}" for name, count in data["answers"].items()))
+    lines.append("visitors: " + ", ".join(f"{name}: {count:,}" for name, count in data["visitors"].items()))
+    lines.append(f"came in:  {data['came_in']:,}; {data['fullest_minute']:,} in the fullest 60 s; "
+                 f"{data['most_inside']:,} inside at once")  # fmt: skip
+    lines += [f"broken:   {what}" for what in data["broken"]]
+    return "\n".join(lines)
