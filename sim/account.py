@@ -124,7 +124,6 @@ class Account:
         self._places = {place: who for place, who in self._places.items() if place[1] <= held.lengths[place[0]]}
         kept = set(self._places.values())
         self._given = {who: place for who, place in self._given.items() if who in kept}
-        self._lost.update({self._persons[who].name: until for m, (until, who) in self._inside.items() if m not in held.inside})
         self._inside = {member: one for member, one in self._inside.items() if member in held.inside}
         for member in held.inside:
             self._over.pop(member, None)
@@ -149,11 +148,15 @@ class Account:
 
     # --- what visitors were told
 
-    def heard(self, person: Person, op: str, answer: Answer, at_ms: int, asked_position: int, units: int = 0) -> None:
-        """An answer to a step of `person`. Raises Violated."""
+    def heard(self, person: Person, op: str, answer: Answer, at_ms: int, asked: tuple[str, int], units: int = 0) -> None:
+        """An answer to a step of `person`, whose token was of epoch and position `asked`. Raises Violated."""
         self._at_ms = at_ms
         verdict, snapshot = answer.verdict, answer.snapshot
-        position = int(answer.details[0]) if verdict in ("waiting", "called", "inside", "ended") else asked_position
+        # Of another generation than the one in force, a token is known by its visitor only.
+        of_epoch = snapshot is not None and asked[0] == snapshot.epoch
+        position = asked[1] if of_epoch else 0
+        if verdict in ("waiting", "called", "inside") or (verdict == "ended" and of_epoch):
+            position = int(answer.details[0])
         self.history.note(at_ms, person.index, op, verdict, position)
         if snapshot is None:
             return
@@ -170,7 +173,7 @@ class Account:
             if known and known[0] > snapshot.clock_ms:
                 self._break("slots", f"the pass of {position} is refused before it has run out", person)
         elif op == "end":
-            self._ended(person, verdict, asked_position, snapshot.clock_ms, units)
+            self._ended(person, verdict, position, snapshot.clock_ms, units)
 
     @staticmethod
     def _cursor_in(snapshot: Snapshot, line: int) -> int:

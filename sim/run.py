@@ -35,7 +35,7 @@ class _Step:
     call: Call
     person: Person
     op: str
-    position: int
+    asked: tuple[str, int]
     units: int
     at_ms: int
     heard: bool
@@ -107,8 +107,8 @@ class Run:
         if not self._waiting:
             self._window_ends_ms = at_ms + WINDOW_MS
         call = call_at(self._redis_ms(fate.at_ms))
-        self._waiting.append(_Step(call, person, op, person.held.position if person.held else person.position, units, at_ms,
-                                   fate.heard, then, tab))  # fmt: skip
+        asked = (person.held.epoch, person.held.position) if person.held else (person.epoch, person.position)
+        self._waiting.append(_Step(call, person, op, asked, units, at_ms, fate.heard, then, tab))
         if len(self._waiting) >= PACKET_AT_MOST:
             self._flush()
 
@@ -126,7 +126,7 @@ class Run:
         for step, answer in zip(steps, answers, strict=False):
             if answer.verdict == "missing":
                 answer = self._answer(step.call)
-            self.account.heard(step.person, step.op, answer, step.at_ms, step.position, step.units)
+            self.account.heard(step.person, step.op, answer, step.at_ms, step.asked, step.units)
             if step.op == "touch":
                 self.tally.counts["presence" if answer.verdict == "waiting" else "turns asked for"] += 1
             if not step.heard:

@@ -2,9 +2,9 @@
 
     STANCHION_ADMIN_TOKEN=... python examples/strategies/gentle_fill.py http://127.0.0.1:8081 drop --every-s 5
 
-The queue is `manual`, so nobody is called but by this process. `how_many` is the strategy: fill the site gently, a quarter of what
-is free each round, and stop at 80 % of `max_active`. Replace it by your own. Whatever it answers, the scripts keep the caps: nobody
-is called beyond `max_active` or `inventory`, and claims keep to the rate (docs/configuration.md).
+The queue is `manual`, so nobody is called but by this process. `how_many` is the strategy: fill the site gently, a quarter of
+what is free each round, and stop at 80 % of `max_active`. Replace it by your own. Whatever it answers, the scripts keep the
+caps: nobody is called beyond `max_active` or `inventory`, and claims keep to the rate (docs/configuration.md).
 """
 
 from __future__ import annotations

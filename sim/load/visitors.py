@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -128,7 +129,9 @@ async def run_load(url: str, plan: Plan, watch: Watch, progress: Callable[[int],
         return time.monotonic() - began_s
 
     limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
-    async with httpx.AsyncClient(limits=limits, timeout=TIMEOUT_S, trust_env=False) as client:
+    # Connections are shared, cookies are not: each visitor has a jar, and the client's own takes none.
+    nobodys = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    async with httpx.AsyncClient(limits=limits, timeout=TIMEOUT_S, trust_env=False, cookies=nobodys) as client:
         tasks = {asyncio.create_task(Visitor(n, plan, url, client, watch, now_s).live()) for n in range(plan.people)}
         pending = tasks
         while pending and now_s() < plan.lasts_s:

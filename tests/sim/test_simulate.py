@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,18 @@ def test_a_wrong_file_and_a_silent_port_are_said_in_words(tmp_path: Path) -> Non
     assert result.exit_code == 1
     assert "Redis" in result.output
     assert load_sale(file).nodes == 2
+
+
+@pytest.mark.parametrize("path", sorted((SALES / "faults").glob("*.toml")), ids=lambda path: path.stem)
+def test_trouble_of_the_store_costs_time_and_no_law(path: Path) -> None:
+    needs("redis")
+    data = simulate(small(load_sale(path)))
+    assert data["funnel"]["came in"] > 100
+    assert data["invariants"]["violations"] == 0
+    assert data["funnel"]["still there at the end"] <= 2
+
+
+def small(sale: Sale) -> Sale:
+    """The same trouble with fewer people."""
+    (arrivals,) = sale.arrivals
+    return replace(sale, arrivals=(replace(arrivals, people=260),), lasts_s=600, queue=replace(sale.queue, max_active=40))
