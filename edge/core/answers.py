@@ -156,7 +156,7 @@ def _language(request: Request, context: Context, queue: Queue) -> str:
     if not offered:
         return queue.language
     default = queue.language if queue.language in offered else offered[0]
-    return _negotiated(request.header("accept-language")[:MAX_HEADER_CHARS], offered, default)
+    return _negotiated(request.header("accept-language")[: MAX_HEADER_CHARS + 1], offered, default)
 
 
 _negotiated = lru_cache(maxsize=256)(negotiate)
