@@ -18,9 +18,10 @@ from edge.core.scripts import Flavour, Script
 from edge.core.snapshot import Snapshot
 
 _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", "used", "left", "gone", "ended", "claims",
-          "reentry", "requests")  # fmt: skip
+          "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events")  # fmt: skip
 
-EndReason = Literal["left", "completed", "revoked", "undelivered"]
+EndReason = Literal["left", "completed", "revoked", "undelivered", "away"]
+Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon"]
 # The names that operators know, and the names in the state.
 LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_active": "max_active", "inventory": "inventory"}
 
@@ -29,6 +30,18 @@ LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_
 def keys(scope: str) -> tuple[str, ...]:
     """The keys of a scope, in the order of `scripts/head.lua`; one hash tag, so one slot of a cluster."""
     return tuple(f"st:{{{scope}}}:{part}" for part in _PARTS)
+
+
+def member(position: int, line: int = 0, *, arrival: bool = False) -> str:
+    """A place as the scripts name it. `arrival`: the number was given before the opening."""
+    name = str(position) if line == 0 else f"{line}:{position}"
+    return f"a{name}" if arrival else name
+
+
+def read_member(name: str) -> tuple[int, int]:
+    """Line and position of a place as the scripts name it. Raises ValueError when it is none."""
+    line, _, position = name.rpartition(":")
+    return int(line or 0), int(position)
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,21 @@ class Answer:
     snapshot: Snapshot | None
 
     def number(self, index: int) -> int:
-        """Detail `index` as a whole number. Raises StoreBusy when the script did not say one."""
+        """Detail `index` as a whole number; of a place its position. Raises StoreBusy when the script did not say one."""
         try:
-            return int(self.details[index])
+            return int(self.details[index].rpartition(":")[2])
         except (ValueError, IndexError) as error:
             raise StoreBusy(f"the store answered {self.verdict} without its numbers") from error
+
+    @property
+    def line(self) -> int:
+        """The line of the place that the answer names."""
+        return read_member(self.details[0])[0] if self.details else 0
+
+    @property
+    def is_arrival(self) -> bool:
+        """Whether the place is a number of arrival from before the opening."""
+        return self.verdict == "waiting" and self.details[1:2] == ("arrival",)
 
     @staticmethod
     def read(reply: object) -> Answer:
@@ -89,49 +112,79 @@ def _flag(value: bool) -> str:
 
 
 def join(scope: str, visitor: str, random: str, *, direct: bool = False, wants_in: bool = False, old_epoch: str = "",
-         old_position: int = 0, now_ms: int | None = None) -> Call:  # fmt: skip
-    """Gives `visitor` a place, the same one each time. `direct`: no cookie of ours came back, so only if nobody queues.
+         old_position: int = 0, old_line: int = 0, old_arrival: bool = False, line: int = 0, invite: str = "",
+         line_without_invite: int = 0, now_ms: int | None = None) -> Call:  # fmt: skip
+    """Gives `visitor` a place in `line`, the same one each time. `direct`: no cookie of ours came back, so only if nobody queues.
 
-    Verdicts: waiting, called, inside, ended, candidate, recovering, missing.
+    Verdicts: waiting, called, inside, ended, lapsed, candidate, recovering, refused (status: no new places), missing.
     """
-    return _call(scripts.JOIN, scope, now_ms, random, visitor, _flag(direct), _flag(wants_in), old_epoch, old_position or "")
+    old = member(old_position, old_line, arrival=old_arrival) if old_position else ""
+    return _call(scripts.JOIN, scope, now_ms, random, visitor, _flag(direct), _flag(wants_in), old_epoch, old, line, invite,
+                 line_without_invite)  # fmt: skip
 
 
-def touch(scope: str, epoch: str, position: int, visitor: str, random: str, *, wants_in: bool = False,
-          now_ms: int | None = None) -> Call:  # fmt: skip
+def touch(scope: str, epoch: str, position: int, visitor: str, random: str, *, line: int = 0, arrival: bool = False,
+          wants_in: bool = False, now_ms: int | None = None) -> Call:  # fmt: skip
     """Shows life from a place and, with `wants_in`, claims when called.
 
-    Verdicts: waiting, called, inside, ended, recovering, epoch, missing.
+    Verdicts: waiting, called, inside, ended, lapsed (back or refused), recovering, epoch, missing.
     """
-    return _call(scripts.TOUCH, scope, now_ms, random, epoch, position, visitor, _flag(wants_in))
+    return _call(scripts.TOUCH, scope, now_ms, random, epoch, member(position, line, arrival=arrival), visitor, _flag(wants_in))
 
 
-def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, random: str, *,
+def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, random: str, *, line: int = 0,
           now_ms: int | None = None) -> Call:  # fmt: skip
-    """Gives a pass in use a new expiry. Verdicts: inside, ended, missing."""
-    return _call(scripts.RENEW, scope, now_ms, random, epoch, position, visitor, expires_ms)
+    """A pass in use gets a new expiry. Verdicts: inside, ended, missing."""
+    return _call(scripts.RENEW, scope, now_ms, random, epoch, member(position, line), visitor, expires_ms)
 
 
-def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, random: str, *, units: int = 1,
-        now_ms: int | None = None) -> Call:  # fmt: skip
-    """Ends a visit, or gives up a place. Verdicts: freed, left, already, late, conflict (free units), epoch, missing."""
-    return _call(scripts.END, scope, now_ms, random, epoch, position, visitor, reason, units)
+def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, random: str, *, line: int = 0,
+        arrival: bool = False, units: int = 1, is_report: bool = False, now_ms: int | None = None) -> Call:  # fmt: skip
+    """Ends a visit, or gives up a place; away: only the page was closed. `is_report`: the sale has happened, whatever is free.
+
+    Verdicts: freed, left, away, already, late, conflict (free units), overrun (units), epoch, missing.
+    """
+    place = member(position, line, arrival=arrival)
+    return _call(scripts.END, scope, now_ms, random, epoch, place, visitor, reason, units, _flag(is_report))
 
 
-def take_snapshot(scope: str, random: str, *, now_ms: int | None = None) -> Call:
-    """The full snapshot; also the queue's heartbeat. Verdicts: ok, missing."""
-    return _call(scripts.SNAPSHOT, scope, now_ms, random)
+def checkout(scope: str, epoch: str, position: int, visitor: str, step: Literal["start", "extend"], random: str, *, line: int = 0,
+             now_ms: int | None = None) -> Call:  # fmt: skip
+    """The payment begins, or gets its time once more. Verdicts: checkout (ends at, expires at, renew at: Unix ms),
+    refused (no_checkout, not_started, extended), ended, epoch, missing.
+    """
+    return _call(scripts.CHECKOUT, scope, now_ms, random, epoch, member(position, line), visitor, step)
 
 
-def control(scope: str, action: Literal["pause", "resume", "reset"], request_id: str, random: str, *,
-            now_ms: int | None = None) -> Call:  # fmt: skip
-    """An operator's step. Verdicts: ok (status, epoch), missing, busy."""
-    return _call(scripts.CONTROL, scope, now_ms, random, action, request_id)
+def take_snapshot(scope: str, random: str, *, node: str = "", visits: int = 0, now_ms: int | None = None) -> Call:
+    """The full snapshot; also the queue's heartbeat. `visits`: new ones that `node` has seen since it began.
+
+    Verdicts: ok, missing.
+    """
+    return _call(scripts.SNAPSHOT, scope, now_ms, random, node, visits)
 
 
-def admit(scope: str, count: int, request_id: str, random: str, *, now_ms: int | None = None) -> Call:
-    """Calls the next `count` waiting, at most 500 in one step. Verdicts: ok (called), paused, recovering, missing, busy."""
-    return _call(scripts.ADMIT, scope, now_ms, random, count, request_id)
+def open_queue(scope: str, epoch: str, seed: str, key: str, opens_at_ms: int, random: str, *, beacon: str = "",
+               now_ms: int | None = None) -> Call:  # fmt: skip
+    """Draws the order of the pre-queue (edge/core/draw.py makes seed and key) and opens. Verdicts: opened (how many), kept, missing."""
+    return _call(scripts.OPEN, scope, now_ms, random, epoch, seed, key, opens_at_ms, beacon)
+
+
+def control(scope: str, action: Action, request_id: str, random: str, *, text: str = "", now_ms: int | None = None) -> Call:
+    """An operator's step; `text`: the message or the value of the beacon.
+
+    Verdicts: ok (status, epoch), refused (status), missing, busy.
+    """
+    return _call(scripts.CONTROL, scope, now_ms, random, action, request_id, text)
+
+
+def admit(scope: str, count: int, request_id: str, random: str, *, over_rate: bool = False, line: int | None = None,
+          now_ms: int | None = None) -> Call:  # fmt: skip
+    """Calls the next `count` waiting, at most 500 in one step; of one line, or in the order of the lines.
+
+    Verdicts: ok (called), missing, busy, or the state of a queue that calls nobody.
+    """
+    return _call(scripts.ADMIT, scope, now_ms, random, count, request_id, _flag(over_rate), line)
 
 
 def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], random: str, *, request_id: str = "",
@@ -155,12 +208,23 @@ def pipeline(calls: Sequence[Call], flavour: Flavour = "redis") -> list[list[str
 
 
 def configure(queue: Queue, random: str, *, new: bool = False, now_ms: int | None = None) -> Call:
-    """Offers a published configuration. `new`: the queue has never run, so it opens at once; else a missing state recovers.
+    """Offers a published configuration. `new`: the queue has never run, so it begins as its schedule says; else a missing state
+    recovers.
 
     Verdicts: created, recovering, taken, kept.
     """
-    limits = (queue.admit_per_minute, queue.burst, queue.max_active, queue.inventory, int(queue.manual), int(queue.always_queue))
+    limits = (queue.admit_per_minute, queue.burst, queue.max_active, queue.inventory, _ms(queue.checkout_s), _ms(queue.visit_max_s),
+              queue.start_queueing_above)  # fmt: skip
     seconds = (queue.claim_within_s, queue.idle_s, queue.renew_every_s, queue.settle_s, queue.presence_grace_s,
-               queue.candidate_hold_s)  # fmt: skip
-    times_ms = (value * 1000 for value in seconds)
-    return _call(scripts.CONFIGURE, queue.scope, now_ms, random, _flag(new), queue.config_version, *limits, *times_ms)
+               queue.candidate_hold_s, queue.late_claim_within_s)  # fmt: skip
+    schedule = (queue.prequeue_at_ms or 0, queue.opens_at_ms or 0, queue.closes_at_ms or 0)
+    flags = (int(queue.prequeue_order == "draw"), int(queue.draw_beacon is not None), queue.spread_s * 1000, int(bool(queue.group)),
+             int(queue.events))  # fmt: skip
+    others = (int(queue.manual), int(queue.always_queue), *(value * 1000 for value in seconds), queue.late_share_percent * 10,
+              *schedule, *flags)  # fmt: skip
+    return _call(scripts.CONFIGURE, queue.scope, now_ms, random, _flag(new), queue.config_version, *limits, *others,
+                 queue.late_claim, ",".join(map(str, queue.line_shares)))  # fmt: skip
+
+
+def _ms(seconds: int | None) -> int | None:
+    return None if seconds is None else seconds * 1000

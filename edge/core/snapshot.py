@@ -4,18 +4,44 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-ENDED_WIDTH = 8  # digits of one position in the list of ended passes, as end.lua writes them
+ENDED_WIDTH = 10  # digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position
+_LINE = 10**8
+_SHORT, _FULL = 9, 37
 
 
 def _optional(value: object) -> int | None:
     return None if value in ("", None) else int(str(value))
 
 
+@dataclass(slots=True, frozen=True)
+class LineView:
+    """One line of a scope. `drawn`: so many of its places were drawn at the opening."""
+
+    length: int = 0
+    cursor: int = 0
+    horizon: int = 0
+    drawn: int = 0
+    weight: int = 1
+    ready: int = 0
+    gone_every: int = 1
+    gone: tuple[int, ...] = ()
+
+    def ahead(self, position: int) -> int:
+        """People before `position`, without those known to have left or been passed over; never negative."""
+        passed = bisect_right(self.gone, self.cursor)
+        # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
+        known = bisect_left(self.gone, position) - passed - (1 if passed and self.gone_every > 1 else 0)
+        return max(0, position - 1 - self.cursor - self.gone_every * max(0, known))
+
+
 @dataclass(slots=True)
 class Snapshot:
-    """Short form (rides with every answer): up to `max_active`. The rest is in the full form only (`full` is true)."""
+    """Short form (rides with every answer): up to `max_active`. The rest is in the full form only (`full` is true).
+
+    `length`, `cursor` and `horizon` are of line 0, in the short form of the line that the answer is about.
+    """
 
     epoch: str
     clock_ms: int
@@ -37,28 +63,59 @@ class Snapshot:
     inventory_left: int | None = None
     ended: frozenset[int] = frozenset()
     gone_every: int = 1
-    gone: tuple[int, ...] = field(default=())
+    gone: tuple[int, ...] = ()
+    mode: str = "open"
+    opens_at_ms: int | None = None
+    closes_at_ms: int | None = None
+    opened_at_ms: int = 0
+    drawn: int = 0
+    draw_key: str = ""
+    draw_seed: str = ""
+    beacon: str = ""
+    chain: str = ""
+    outflow_per_minute: float = 0.0  # measured, forgets in a minute and a half
+    present_share: float = 1.0  # of those beyond the head window, from the sample
+    sample_every: int = 0  # every so many-th place beyond the window shows life once a minute; 0: none
+    weight: int = 1
+    line_ready: int = 0
+    is_dormant: bool = False
+    message: str = ""
+    more_lines: tuple[LineView, ...] = ()
 
-    def ahead(self, position: int) -> int:
-        """People before `position`, without those known to have left or been passed over; never negative."""
-        passed = bisect_right(self.gone, self.cursor)
-        # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
-        known = bisect_left(self.gone, position) - passed - (1 if passed and self.gone_every > 1 else 0)
-        return max(0, position - 1 - self.cursor - self.gone_every * max(0, known))
+    def line(self, index: int) -> LineView:
+        """Line `index` of the scope; one that it does not have looks empty."""
+        if index == 0:
+            return LineView(self.length, self.cursor, self.horizon, self.drawn, self.weight, self.line_ready, self.gone_every, self.gone)
+        return self.more_lines[index - 1] if index <= len(self.more_lines) else LineView()
+
+    @property
+    def lines(self) -> tuple[LineView, ...]:
+        """All lines of the scope."""
+        return (self.line(0), *self.more_lines)
+
+    def ahead(self, position: int, line: int = 0) -> int:
+        """People before `position` in its line, without those known to have left or been passed over; never negative."""
+        return self.line(line).ahead(position)
+
+    def is_ended(self, position: int, line: int = 0) -> bool:
+        """Whether the pass of this place was ended before its time."""
+        return line * _LINE + position in self.ended
+
+    def is_drawn_due(self, now_ms: int) -> bool:
+        """Whether the order of the pre-queue is to be drawn now."""
+        return self.status == "prequeue" and self.opens_at_ms is not None and now_ms >= self.opens_at_ms
 
 
 def parse(values: Sequence[object]) -> Snapshot:
     """Reads the array that a script answers. Raises ValueError when it has another shape."""
-    if len(values) not in (9, 20):
-        raise ValueError(f"a snapshot has 9 or 20 values, not {len(values)}")
-    text = [str(value) for value in values[:19]]
+    if len(values) not in (_SHORT, _FULL):
+        raise ValueError(f"a snapshot has {_SHORT} or {_FULL} values, not {len(values)}")
+    text = [str(value) for value in values[: _FULL - 1]]
     short = (text[0], int(text[1]), text[2], int(text[3]), int(text[4]), int(text[5]), int(text[6]),
-             _optional(values[7]), _optional(values[8]))
-    if len(values) == 9:
+             _optional(values[7]), _optional(values[8]))  # fmt: skip
+    if len(values) == _SHORT:
         return Snapshot(*short)
-    ended, points = text[17], values[19]
-    if not isinstance(points, (list, tuple)):
-        raise ValueError("the last value of a snapshot is a list of positions")
+    ended = text[17]
     return Snapshot(
         *short,
         full=True,
@@ -72,5 +129,42 @@ def parse(values: Sequence[object]) -> Snapshot:
         inventory_left=_optional(values[16]),
         ended=frozenset(int(ended[i : i + ENDED_WIDTH]) for i in range(0, len(ended), ENDED_WIDTH)),
         gone_every=int(text[18]),
-        gone=tuple(int(str(point)) for point in points),
+        gone=_numbers(values[19]),
+        mode=text[20],
+        opens_at_ms=int(text[21]) or None,
+        closes_at_ms=int(text[22]) or None,
+        opened_at_ms=int(text[23]),
+        drawn=int(text[24]),
+        draw_key=text[25],
+        draw_seed=text[26],
+        beacon=text[27],
+        chain=text[28],
+        outflow_per_minute=int(text[29]) / 1000,
+        present_share=int(text[30]) / 1000,
+        sample_every=int(text[31]),
+        weight=int(text[32]),
+        line_ready=int(text[33]),
+        is_dormant=text[34] == "1",
+        message=text[35],
+        more_lines=_lines(values[36]),
     )
+
+
+def _numbers(points: object) -> tuple[int, ...]:
+    if not isinstance(points, (list, tuple)):
+        raise ValueError("where a snapshot lists positions stands something else")
+    return tuple(int(str(point)) for point in points)
+
+
+def _lines(lines: object) -> tuple[LineView, ...]:
+    if not isinstance(lines, (list, tuple)):
+        raise ValueError("the last value of a snapshot is a list of lines")
+    return tuple(_line(line) for line in lines)
+
+
+def _line(values: object) -> LineView:
+    if not isinstance(values, (list, tuple)) or len(values) != 8:
+        raise ValueError("a line of a snapshot has 8 values")
+    *numbers, points = values
+    length, cursor, horizon, drawn, weight, ready, every = (int(str(number)) for number in numbers)
+    return LineView(length, cursor, horizon, drawn, weight, ready, every, tuple(int(p) for p in str(points).split(",") if p))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from edge.core import commands
 from edge.core.commands import Answer, EndReason
-from edge.core.model import QUEUE, Queue
+from edge.core.model import ATTRIBUTES, QUEUE, Queue
 from tests.scripts.backends import SCOPE, Store
 
 START_MS = 1_800_000_000_000
@@ -222,19 +222,4 @@ class Line:
         return sorted(int(member) for member in self.members(part))
 
 
-_SETTINGS = (
-    "config_version",
-    "admit_per_minute",
-    "burst",
-    "max_active",
-    "inventory",
-    "manual",
-    "always_queue",
-    "claim_within_s",
-    "idle_s",
-    "renew_every_s",
-    "poll_s",
-    "settle_s",
-    "presence_grace_s",
-    "candidate_hold_s",
-)
+_SETTINGS = tuple(name for name in ATTRIBUTES if name not in ("id", "name", "routes"))

@@ -49,4 +49,5 @@ def load(name: str) -> Script:
 
 JOIN, TOUCH, RENEW, END = load("join"), load("touch"), load("renew"), load("end")
 SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT = load("snapshot"), load("configure"), load("limits"), load("control"), load("admit")
-ALL = (JOIN, TOUCH, RENEW, END, SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT)
+OPEN, CHECKOUT = load("open"), load("checkout")
+ALL = (JOIN, TOUCH, RENEW, END, SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT, OPEN, CHECKOUT)

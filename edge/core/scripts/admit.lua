@@ -1,27 +1,61 @@
 -- admit: an operator calls the next `count` waiting: those present first come first; beyond the window without asking for
--- a sign of life. Never more than wait, never above max_active or inventory; the rate is taken at the claim. No credit is left.
--- ARGV  3 count   4 request id
--- Answers: {'ok', called}   {'paused'}  {'recovering'}  {'missing'}  {'busy'}: too many steps within the hour
---@include head
---@include state
---@include pump
+-- a sign of life. Never more than wait, never above max_active or inventory; the rate is taken at the claim, unless the batch
+-- is over the rate. No credit is left.
+-- ARGV  3 count   4 request id   5 '1' if those called now come in whatever the rate   6 line, or empty for all
+-- Answers: {'ok', called}   {status}: nobody is called now   {'missing'}   {'busy'}: too many steps within the hour
+--@include engine
 --@include requests
 --@include snapshot_reply
 
 -- One call does at most this much; the caller asks again for the rest, with another request id.
 local BATCH_AT_MOST = 500
 local LOOK_AT_MOST = 1000
+local over_rate = ARGV[5] == '1'
 
 -- Who wait behind all who have been asked, in order, and how far was looked.
-local function next_unasked(s, room)
-  local from, chosen = math.max(s.cursor, s.settled), {}
-  local position, last = from, math.min(s.length, from + LOOK_AT_MOST)
-  while #chosen < room and position < last do
+local function next_unasked(line, room)
+  local from, chosen = math.max(line.cursor, line.settled), { members = {}, positions = {} }
+  local position, last = from, math.min(line.length, from + LOOK_AT_MOST)
+  while #chosen.members < room and position < last do
     position = position + 1
-    local member = text(position)
-    if not is_over(member) and call('GETBIT', USED, member) == 0 then chosen[#chosen + 1] = member end
+    local member = member_of(line, position)
+    if not is_over(member) and not was_used(member) then
+      chosen.members[#chosen.members + 1], chosen.positions[#chosen.positions + 1] = member, position
+    end
   end
-  return chosen, position > from and position or s.cursor
+  return chosen, position > from and position or line.cursor
+end
+
+local function call_batch(s, line, room)
+  local present = next_present(s, line, room)
+  local count = math.min(room, #present.members)
+  take(s, line, present, count)
+  local unasked, looked_up_to = next_unasked(line, room - count)
+  give_turns(s, line, unasked.members, unasked.positions)
+  -- Everybody up to the cursor has been asked, called or passed over.
+  line.cursor = math.max(line.cursor, looked_up_to)
+  line.horizon, line.settled = math.max(line.horizon, line.cursor), math.max(line.settled, line.cursor)
+  call('ZREMRANGEBYSCORE', GONE, text(line.base), text(line.base + line.cursor))
+  if over_rate then
+    local marks = {}
+    for _, list in ipairs({ present.members, unasked.members }) do
+      for i = 1, list == present.members and count or #list do
+        marks[#marks + 1], marks[#marks + 2] = 'o' .. list[i], '1'
+      end
+    end
+    if #marks > 0 then s.over_rate = s.over_rate + call('HSET', VISITS, unpack(marks)) end
+  end
+  return count + #unasked.members
+end
+
+local function call_all(s, room)
+  local called = 0
+  for _, line in ipairs(s.lines) do
+    if ARGV[6] == '' or tonumber(ARGV[6]) == line.index then
+      called = called + call_batch(s, line, math.min(room - called, BATCH_AT_MOST))
+    end
+  end
+  return called
 end
 
 local s = load_state()
@@ -32,21 +66,13 @@ if before then return { { 'ok', before }, short_snapshot(s) } end
 tick(s)
 pump(s)
 local verdict
-if s.status ~= 'open' then
+if not CALLS[s.status] then
   verdict = { s.status }
 elseif is_crowded(s) then
   verdict = { 'busy' }
 else
   local room = math.max(0, math.min(tonumber(ARGV[3]), BATCH_AT_MOST, slots_left(s)))
-  local present = next_present(s, room)
-  give_turns(s, present)
-  local unasked, looked_up_to = next_unasked(s, room - #present)
-  give_turns(s, unasked)
-  -- Everybody up to the cursor has been asked, called or passed over.
-  s.cursor = math.max(s.cursor, looked_up_to)
-  s.horizon, s.settled = math.max(s.horizon, s.cursor), math.max(s.settled, s.cursor)
-  call('ZREMRANGEBYSCORE', GONE, '-inf', text(s.cursor))
-  verdict = { 'ok', text(#present + #unasked) }
+  verdict = { 'ok', text(call_all(s, room)) }
   remember(s, request_id, verdict[2])
 end
 save_state(s)

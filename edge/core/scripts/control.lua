@@ -1,11 +1,27 @@
--- control: pause, resume, reset. A repeated request id gets the first answer again, and nothing is done.
--- ARGV  3 action   4 request id
--- Answers: {'ok', status, epoch}   {'missing'}   {'busy'}: too many steps within the hour
---@include head
---@include state
---@include pump
+-- control: an operator's step. A repeated request id gets the first answer again, and nothing is done.
+-- ARGV  3 action: open (also: resume), pause, drain, close, maintenance, reset, message, beacon   4 request id   5 text of a message or
+--       value of a beacon
+-- Answers: {'ok', status, epoch}   {'refused', status}: the step means nothing now   {'missing'}
+--          {'busy'}: too many steps within the hour
+--@include engine
 --@include requests
 --@include snapshot_reply
+
+local MODES = { pause = 'paused', drain = 'draining', close = 'closed', maintenance = 'maintenance' }
+
+-- Ends whatever an operator said before; what only waits for its time is opened now, what recovers is released.
+local function open(s)
+  local was = s.status
+  s.mode = 'open'
+  if was == 'recovering' then
+    -- Whoever has come back by now is in line.
+    if s.reentry_until > 0 then close_reentry(s) end
+    s.recover_until = 0
+  elseif (was == 'not_open' or was == 'prequeue') and s.opens_at > s.clock then
+    s.opens_at = s.clock
+  end
+  set_status(s)
+end
 
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
@@ -20,19 +36,20 @@ if is_crowded(s) then
   save_state(s)
   return { { 'busy' }, short_snapshot(s) }
 end
-if ARGV[3] == 'pause' then
-  s.status = 'paused'
-elseif ARGV[3] == 'resume' then
-  if s.status == 'recovering' then
-    -- The operator releases it: whoever has come back by now is in line.
-    if s.reentry_until > 0 then close_reentry(s) end
-    s.recover_until, s.status = 0, 'open'
-  elseif s.status == 'paused' then
-    s.status = s.recover_until > 0 and 'recovering' or 'open'
-  end
-elseif ARGV[3] == 'reset' then
-  start_epoch(s, s.status == 'paused' and 'paused' or 'open', BEGUN_BY_RESET, s.epoch)
+local action, is_refused = ARGV[3], false
+if MODES[action] then s.mode = MODES[action]
+elseif action == 'open' or action == 'resume' then open(s)
+elseif action == 'reset' then start_epoch(s, BEGUN_BY_RESET, s.epoch)
+elseif action == 'message' then call('HSET', STATE, 'message', ARGV[5])
+-- A public random value counts only when nobody can join any more: N is fixed before it is known.
+elseif action == 'beacon' and is_before_opening(s) and s.clock >= s.opens_at then s.beacon = ARGV[5]
+else is_refused = true end
+set_status(s)
+if is_refused then
+  save_state(s)
+  return { { 'refused', s.status }, short_snapshot(s) }
 end
+emit(s, action, '0')
 pump(s, true)
 remember(s, request_id, s.status .. ' ' .. s.epoch)
 save_state(s)

@@ -3,9 +3,7 @@
 --       4... pairs of name and value: rate, burst, max_active, inventory; '' = no limit, '=' = what the configuration says
 -- Answers: {'ok', rate, burst, max_active, inventory, names of the live ones}   {'missing'}   {'busy'}: too many steps within
 --          the hour
---@include head
---@include state
---@include pump
+--@include engine
 --@include requests
 --@include snapshot_reply
 
@@ -20,8 +18,8 @@ local function set_live(s)
     s[name] = tonumber(value)
   end
   local names = {}
-  for _, name in ipairs(LIMIT_FIELDS) do
-    if live[name] then names[#names + 1] = name end
+  for i = 1, OPERATORS_FIELDS do
+    if live[LIMIT_FIELDS[i]] then names[#names + 1] = LIMIT_FIELDS[i] end
   end
   s.operator = table.concat(names, ' ')
   apply_settings(s, had_rate)
@@ -40,5 +38,5 @@ if not request_id or not recall(request_id) then set_live(s) end
 if request_id then remember(s, request_id, 'set') end
 pump(s, true)
 save_state(s)
-local function shown(value) return value and text(value) or '' end
+
 return { { 'ok', shown(s.rate), shown(s.burst), shown(s.max_active), shown(s.inventory), s.operator }, short_snapshot(s) }

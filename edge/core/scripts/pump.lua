@@ -1,194 +1,109 @@
 -- What happens by itself as time passes: leases and passes end, the head window grows, the next are called.
 -- Whoever runs any script runs this, at most every PUMP_EVERY_MS; every loop is bounded and the next call goes on.
 local SWEEP = 50
-local CALL_AT_MOST = 200
-local WINDOW_FLOOR = 50
-local WINDOW_CEILING = 50000
--- Free slots widen the window by no more than this at a time; the rate widens it as far as it needs.
-local WINDOW_FOR_SLOTS = 5000
--- While others are present, those who come late to their turn get at most this part of the calls, in thousandths (law 3).
-local LATE_SHARE = 500
 local KEEP_KEYS_MS = 8 * 24 * 3600 * 1000
 local KEEP_PLACES_MS = 3600000
 local TTL_EVERY_MS = 60000
 local SKEW_MS = 30000
 -- Passes that were taken over have no position: their ends are kept after those that ride in the snapshot.
 local TAKEN_OVER_SCORE = 1e15
--- Two bits count the turns that a place has missed; a place that is over has three.
-local PLACE_OVER = 3
-local function is_over(member) return call('BITFIELD', LEFT, 'GET', 'u2', '#' .. member)[1] == PLACE_OVER end
+-- The outflow is a mean that forgets in about this time.
+local OUTFLOW_MEMORY_MS = 90000
+local PASSED_EVERY_MS = 30000
+local PASSED_KEPT = 4000
+-- So many visitors far back are asked for a sign of life once a minute: five a second (design.md, law 6).
+local SAMPLE_OF = 300
+local SAMPLE_KEPT_MS = 150000
+local SAMPLE_SETTLES_MS = 90000
+local VISITS_SPAN_MS = 60000
 
-local function slots_left(s)
-  local left = math.huge
-  if s.max_active then left = math.min(left, s.max_active - s.active - s.called) end
-  if s.inventory then left = math.min(left, s.inventory - s.sold - s.active - s.called) end
-  return math.max(0, left)
-end
-
--- Positions behind the cursor that have not left.
-local function behind_cursor(s)
-  if s.length <= s.cursor then return 0 end
-  return math.max(0, s.length - s.cursor - call('ZCOUNT', GONE, text(s.cursor + 1), '+inf'))
-end
-
-local function waiting(s)
-  local returned = s.ready > 0 and call('ZCOUNT', READY, '-inf', text(s.cursor)) or 0
-  return behind_cursor(s) + returned
-end
-
--- When all behind the cursor have left, the line is over: who comes now is next.
-local function pass_the_gone(s)
-  if s.horizon < s.length and behind_cursor(s) == 0 then
-    s.cursor, s.horizon, s.settled = s.length, s.length, s.length
-  end
-end
-
+-- Their turn is over; capacity goes on at once. What right they have to come back, visit.lua says.
 local function end_leases(s)
   local lapsed = call('ZRANGEBYSCORE', CALLED, '-inf', '(' .. text(s.lease + 1), 'LIMIT', '0', text(SWEEP))
   if #lapsed == 0 then return false end
   s.called = s.called - call('ZREM', CALLED, unpack(lapsed))
   s.missed = s.missed + #lapsed
-  -- Each may come back to its place twice; the third missed turn ends it.
   local count = { 'OVERFLOW', 'SAT' }
   for _, member in ipairs(lapsed) do
-    for _, word in ipairs({ 'INCRBY', 'u2', '#' .. member, '1' }) do count[#count + 1] = word end
+    local line = find_line(s, member)
+    line.held = line.held - 1
+    for _, word in ipairs({ 'INCRBY', 'u4', '#' .. seat(member), '1' }) do count[#count + 1] = word end
+    emit(s, 'missed', member)
   end
-  for _, missed in ipairs(call('BITFIELD', LEFT, unpack(count))) do
-    if missed == PLACE_OVER then s.lapsed = s.lapsed + 1 end
+  if s.over_rate > 0 then
+    for _, member in ipairs(lapsed) do s.over_rate = s.over_rate - call('HDEL', VISITS, 'o' .. member) end
+  end
+  for i, missed in ipairs(call('BITFIELD', LEFT, unpack(count))) do
+    if missed == PLACE_LAPSED then
+      s.lapsed = s.lapsed + 1
+      emit(s, 'lapsed', lapsed[i])
+    end
   end
   return #lapsed == SWEEP
 end
 
+-- Why a pass ended by itself: the time for the payment, the longest visit, or no request for too long.
+local function reason_of_end(s, member)
+  if not (s.checkout or s.visit_max) then return 'idle_expired' end
+  local ends = call('HMGET', VISITS, 'h' .. member, 'c' .. member)
+  call('HDEL', VISITS, 'h' .. member, 'c' .. member)
+  if ends[2] and math.floor(ends[2]) <= s.clock then return 'checkout_expired' end
+  if ends[1] and ends[1] + 0 <= s.clock then return 'pass_expired' end
+  return 'idle_expired'
+end
+
+local function end_passes(s)
+  local expired = call('ZRANGEBYSCORE', ACTIVE, '-inf', text(s.clock), 'LIMIT', '0', text(SWEEP))
+  if #expired == 0 then return false end
+  s.active = s.active - call('ZREM', ACTIVE, unpack(expired))
+  s.expired = s.expired + #expired
+  for _, member in ipairs(expired) do
+    local reason = reason_of_end(s, member)
+    s[reason] = s[reason] + 1
+    if string.sub(member, 1, 1) ~= 'v' then
+      local line = find_line(s, member)
+      line.held = line.held - 1
+    end
+    emit(s, reason, member)
+  end
+  return #expired == SWEEP
+end
+
+local function count_claims(s)
+  -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
+  local came, span = call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock)), s.clock - s.counted_until
+  s.admitted = s.admitted + came
+  if s.counted_until > 0 and span > 0 and CALLS[s.status] then
+    local per_minute = came * 60000 / span
+    local fresh = 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
+    s.outflow = math.floor(s.outflow + (per_minute * 1000 - s.outflow) * fresh + 0.5)
+  end
+  s.counted_until = s.clock
+end
+
 local function sweep(s)
   local full = end_leases(s)
-  local expired = call('ZRANGEBYSCORE', ACTIVE, '-inf', text(s.clock), 'LIMIT', '0', text(SWEEP))
-  if #expired > 0 then
-    s.active = s.active - call('ZREM', ACTIVE, unpack(expired))
-    s.expired = s.expired + #expired
-    full = full or #expired == SWEEP
-  end
+  full = end_passes(s) or full
   local silent = call('ZRANGEBYSCORE', SEEN, '-inf', text(s.lease - s.grace), 'LIMIT', '0', text(SWEEP))
   if #silent > 0 then
     call('ZREM', SEEN, unpack(silent))
     s.ready = s.ready - call('ZREM', READY, unpack(silent))
     full = full or #silent == SWEEP
   end
-  -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
-  s.admitted = s.admitted + call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock))
-  s.counted_until = s.clock
+  count_claims(s)
   call('ZREMRANGEBYSCORE', CLAIMS, '-inf', text(s.clock - 60000))
   call('ZREMRANGEBYSCORE', ENDED, '-inf', text(s.clock - SKEW_MS))
   call('ZREMRANGEBYSCORE', ENDED, text(TAKEN_OVER_SCORE), text(TAKEN_OVER_SCORE + s.clock - SKEW_MS))
   return full
 end
 
--- A called visitor who is there comes by within this time; after it, none is expected.
-local function come_within(s) return math.min(s.claim_within, 2000 + math.floor(s.latency * 3 / 2)) end
-
--- How many of those called lately came in, of all who had the time to, in thousandths; never less than a tenth, so that the
--- crowd that may come after all is bounded.
-local function share_coming(s)
-  if s.called == 0 then return 1000 end
-  local span, leases_from = math.min(60000, s.claim_within), s.lease + s.claim_within
-  local overdue = call('ZCOUNT', CALLED, '(' .. text(leases_from - span), text(leases_from - come_within(s)))
-  if overdue == 0 then return 1000 end
-  local came = call('ZCOUNT', CLAIMS, '(' .. text(s.clock - span), '+inf')
-  return math.max(100, math.floor(1000 * (came + 1) / (came + overdue + 1)))
-end
-
--- How many present people the window should hold: two settling times of calls, and one for each free slot.
-local function wanted(s)
-  local per_minute = s.rate or call('ZCARD', CLAIMS)
-  local free = slots_left(s)
-  if free == math.huge then free = 0 end
-  local calls = math.ceil(2 * per_minute * s.settle / 60 / share_coming(s))
-  return WINDOW_FLOOR + math.min(calls, WINDOW_CEILING) + math.min(free, WINDOW_FOR_SLOTS)
-end
-
--- Positions up to `horizon` are asked for a sign of life; those up to `settled` have had time to give one.
-local function move_window(s)
-  if s.settled < s.horizon and s.lease >= s.raised_at + s.settle then
-    local asked = s.horizon - s.settled
-    local present = call('ZCOUNT', READY, text(s.settled + 1), text(s.horizon))
-    s.share = math.max(50, math.floor(1000 * present / asked))
-    s.settled = s.horizon
-  end
-  if s.settled == s.horizon and s.horizon < s.length then
-    local missing = wanted(s) - s.ready
-    if missing > 0 then
-      local step = math.ceil(missing * 1000 / s.share)
-      step = math.min(step, 4 * math.max(s.raise_step, WINDOW_FLOOR), s.length - s.horizon)
-      s.horizon, s.raise_step, s.raised_at = s.horizon + step, step, s.lease
-    end
-  end
-end
-
-local function give_turns(s, members)
-  if #members == 0 then return end
-  local deadline, turns = text(s.lease + s.claim_within), {}
-  for _, member in ipairs(members) do
-    turns[#turns + 1] = deadline
-    turns[#turns + 1] = member
-    s.cursor = math.max(s.cursor, tonumber(member))
-  end
-  if s.ready > 0 then
-    s.ready = s.ready - call('ZREM', READY, unpack(members))
-    call('ZREM', SEEN, unpack(members))
-  end
-  s.called = s.called + call('ZADD', CALLED, unpack(turns))
-end
-
--- The next `room` present people in the order of their positions. Those before the cursor were passed over or let their turn
--- go: they come first, but with others present only up to their share. Credit is carried over, so that single calls alternate.
-local function next_present(s, room)
-  if s.ready == 0 or room == 0 then return {} end
-  local first = call('ZRANGEBYSCORE', READY, '-inf', text(s.settled), 'LIMIT', '0', text(room))
-  if #first == 0 or tonumber(first[1]) > s.cursor then return first end
-  local late = call('ZRANGEBYSCORE', READY, '-inf', text(s.cursor), 'LIMIT', '0', text(room))
-  local timely = call('ZRANGEBYSCORE', READY, '(' .. text(s.cursor), text(s.settled), 'LIMIT', '0', text(room))
-  if #timely == 0 then return late end
-  local count = math.min(room, #late + #timely)
-  local credit = s.late_credit + count * LATE_SHARE
-  local late_count = math.min(#late, math.max(math.floor(credit / 1000), count - #timely))
-  s.late_credit = math.max(0, math.min(999, credit - late_count * 1000))
-  local chosen = {}
-  for i = 1, late_count do chosen[i] = late[i] end
-  for i = 1, count - late_count do chosen[#chosen + 1] = timely[i] end
-  return chosen
-end
-
--- How many may be called now. Calls run ahead of the tokens by the time that a called visitor takes to come by, or each token
--- would stand idle for that long, and by those who do not come: a lease keeps the slot for them, but not the tokens.
-local function may_call(s)
-  local room = math.min(slots_left(s), CALL_AT_MOST)
-  if s.rate and room > 0 then
-    local ahead_ms = come_within(s)
-    local expected = s.called > 0 and call('ZCOUNT', CALLED, '(' .. text(s.lease + s.claim_within - ahead_ms), '+inf') or 0
-    room = math.min(room, math.floor((s.units + s.rate * ahead_ms) / UNITS * 1000 / share_coming(s)) - expected)
-  end
-  return math.max(0, room)
-end
-
-local function call_next(s)
-  if s.status ~= 'open' or s.manual == 1 then return end
-  local room = may_call(s)
-  if room == 0 then return end
-  local next_up = next_present(s, room)
-  give_turns(s, next_up)
-  -- Nobody up to `settled` shows life and there is room: they are passed over, which costs nothing.
-  if #next_up < room and s.settled > s.cursor then s.cursor = s.settled end
-end
-
-local function queueing(s)
-  if s.status ~= 'open' or s.manual == 1 or s.always == 1 then return 2 end
-  if s.called > 0 or slots_left(s) == 0 or (s.rate and s.units < UNITS) or waiting(s) > 0 then return 2 end
-  return s.clock < s.hold_until and 1 or 0
-end
-
 -- Old places that came back in the short grace become the head of the new line, in their old order.
 local function close_reentry(s)
-  s.length, s.reentry_until = call('ZCARD', REENTRY), 0
-  s.mapped_from, s.rotated = s.length, s.length
+  s.reentry_until = 0
+  for _, line in ipairs(s.lines) do
+    line.length = count_between(REENTRY, line, 0)
+    line.mapped_from, line.rotated = line.length, line.length
+  end
 end
 
 local function go_on_recovering(s)
@@ -196,7 +111,7 @@ local function go_on_recovering(s)
   -- With an inventory nobody knows what was sold: the operator releases it.
   if s.recover_until > 0 and s.clock >= s.recover_until and s.reentry_until == 0 and not s.inventory then
     s.recover_until = 0
-    if s.status == 'recovering' then s.status = 'open' end
+    set_status(s)
   end
 end
 
@@ -205,8 +120,73 @@ local function turn_places(s)
   if s.clock < s.places_at + KEEP_PLACES_MS then return end
   call('UNLINK', PLACES_OLD)
   if call('EXISTS', PLACES) == 1 then call('RENAME', PLACES, PLACES_OLD) end
-  s.mapped_from = s.clock < s.places_at + 2 * KEEP_PLACES_MS and s.rotated or s.length
-  s.rotated, s.places_at = s.length, s.clock
+  for _, line in ipairs(s.lines) do
+    line.mapped_from = s.clock < s.places_at + 2 * KEEP_PLACES_MS and line.rotated or line.length
+    line.rotated = line.length
+  end
+  s.places_at = s.clock
+end
+
+-- When the cursor passed which position: how long the late ones may still come back (visit.lua).
+local function note_passing(s)
+  for _, line in ipairs(s.lines) do
+    if s.lease >= line.passed_at + PASSED_EVERY_MS and line.cursor > 0 then
+      local member = line.index .. ':' .. text(line.cursor) .. ':' .. text(s.lease)
+      call('ZREMRANGEBYSCORE', PASSED, text(line.base + line.cursor), text(line.base + line.cursor))
+      call('ZADD', PASSED, text(line.base + line.cursor), member)
+      line.passed_at = s.lease
+      if call('ZCARD', PASSED) > PASSED_KEPT then call('ZREMRANGEBYRANK', PASSED, '0', '999') end
+    end
+  end
+end
+
+-- Every `sample_every`-th place far back is asked once a minute; so the share of those still there is known without asking all.
+local function take_sample(s)
+  local far, gone = 0, 0
+  for _, line in ipairs(s.lines) do
+    far = far + math.max(0, line.length - line.horizon)
+    if line.length > line.horizon then gone = gone + count_between(GONE, line, line.horizon + 1) end
+  end
+  local every = 1
+  while far / every > SAMPLE_OF do every = every * 2 end
+  if far < SAMPLE_OF then every = 0 end
+  if every > s.sample_every or every < s.sample_every / 4 then
+    -- Places of a finer sample do not belong to the coarser one.
+    if every == 0 or every > s.sample_every then call('UNLINK', SAMPLE) end
+    s.sample_every, s.sample_from = every, s.lease + SAMPLE_SETTLES_MS
+  end
+  if s.sample_every == 0 then s.present = 1000 return end
+  call('ZREMRANGEBYSCORE', SAMPLE, '-inf', text(s.lease - SAMPLE_KEPT_MS))
+  local expected = math.floor((far - gone) / s.sample_every)
+  if s.lease >= s.sample_from and expected >= 20 then
+    s.present = math.max(20, math.min(1000, math.floor(1000 * call('ZCARD', SAMPLE) / expected)))
+  end
+end
+
+-- New visits of the last minute, of which a part lies in the span before this one.
+local function visits_per_minute(s)
+  local passed = s.clock - s.visits_at
+  if passed >= 2 * VISITS_SPAN_MS then
+    s.visits_at, s.visits_now, s.visits_before = s.clock, 0, 0
+  elseif passed >= VISITS_SPAN_MS then
+    s.visits_at, s.visits_before, s.visits_now = s.visits_at + VISITS_SPAN_MS, s.visits_now, 0
+  end
+  local part = 1 - (s.clock - s.visits_at) / VISITS_SPAN_MS
+  return s.visits_now + math.floor(s.visits_before * part)
+end
+
+-- Queueing begins above the threshold; it ends when a minute stayed under four fifths of it and nobody waits.
+local function watch_load(s)
+  if not s.above then return end
+  local visits = visits_per_minute(s)
+  if visits > s.above then
+    s.is_dormant, s.quiet_from = 0, s.clock
+  elseif visits * 5 > s.above * 4 or s.called + waiting(s) > 0 then
+    s.quiet_from = s.clock
+  elseif s.clock >= s.quiet_from + VISITS_SPAN_MS then
+    s.is_dormant = 1
+  end
+  set_status(s)
 end
 
 -- Rubbish of a queue that nobody asks for any more goes by itself, up to what came in its last minute. The state stays: a
@@ -221,10 +201,15 @@ local function pump(s, force)
   if not force and s.clock < s.pump_at then return end
   local more = sweep(s)
   go_on_recovering(s)
-  if s.status ~= 'paused' then move_window(s) end
+  watch_load(s)
+  if LEASE_RUNS[s.status] then move_window(s) end
   call_next(s)
   pass_the_gone(s)
-  call('ZREMRANGEBYSCORE', GONE, '-inf', text(s.cursor))
+  for _, line in ipairs(s.lines) do call('ZREMRANGEBYSCORE', GONE, text(line.base), text(line.base + line.cursor)) end
+  if LEASE_RUNS[s.status] then
+    note_passing(s)
+    take_sample(s)
+  end
   turn_places(s)
   keep_keys(s)
   if queueing(s) == 2 then s.hold_until = s.clock + s.hold end

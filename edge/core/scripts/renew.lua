@@ -1,28 +1,42 @@
 -- renew: a pass in use gets a new expiry. A pass of a lost epoch, or one that a set-back state does not know, is taken over.
--- ARGV  3 epoch   4 position, 0 for a pass that was taken over   5 visitor   6 expiry of the pass, Unix ms
--- Answers: {'inside', position, expires at, renew at}   {'ended', position}   {'missing'}
---@include head
---@include state
---@include pump
+-- ARGV  3 epoch   4 place, 0 for a pass that was taken over   5 visitor   6 expiry of the pass, Unix ms
+-- Answers: {'inside', member, expires at, renew at}   {'ended', member}   {'missing'}
+--@include engine
 --@include visit
+--@include place
 --@include snapshot_reply
-
--- Whether a pass that the state does not have inside may be taken over: its signature proves the admission, so either that was
--- lost with the last moments of the state, or the visit has ended.
-local function may_take_over(member, position)
-  if position == 0 then return not call('ZSCORE', ENDED, member) end
-  return call('GETBIT', USED, member) == 0 and not is_over(member)
-end
 
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 tick(s)
 pump(s)
-local position, visitor, expires = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
-if is_from_ahead(s, ARGV[3]) or (ARGV[3] == s.epoch and position > 0 and was_set_back(s, position, visitor)) then
-  start_recovery(s)
+local line, position = find_line(s, ARGV[4])
+local visitor, expires, is_of_epoch = ARGV[5], tonumber(ARGV[6]), ARGV[3] == s.epoch
+
+-- Whether a pass that the state does not have inside may be taken over: its signature proves the admission, so either that was
+-- lost with the last moments of the state, or the visit has ended.
+local function may_take_over(member)
+  if position == 0 then return not call('ZSCORE', ENDED, member) end
+  return not was_used(member) and not is_over(member)
 end
-local is_of_epoch = ARGV[3] == s.epoch
+
+local function take_over(member)
+  if position > 0 then
+    call('ZREM', READY, member)
+    call('ZREM', SEEN, member)
+    line.held = line.held + 1 - call('ZREM', CALLED, member)
+    call('SETBIT', USED, seat(member), '1')
+    count_people(s)
+  end
+  s.admitted = s.admitted + 1
+  emit(s, 'taken_over', member)
+  return let_in(s, member)
+end
+
+if is_from_ahead(s, ARGV[3]) or (is_of_epoch and position > 0 and was_set_back(s, line, position, visitor)) then
+  start_recovery(s)
+  is_of_epoch = false
+end
 if not is_of_epoch then position = 0 end
 local member = position > 0 and ARGV[4] or 'v' .. visitor
 local deadline = call('ZSCORE', ACTIVE, member)
@@ -32,18 +46,12 @@ if expires > s.clock and (is_of_epoch or is_lost_epoch(s, ARGV[3])) then
   -- A pass of the lost epoch that outlasts the recovery shows that others may.
   if not is_of_epoch and s.recover_until > 0 then s.recover_until = math.max(s.recover_until, expires + FREE_AFTER_MS) end
   if deadline then
-    if tonumber(deadline) - FREE_AFTER_MS > s.clock then verdict = let_in(s, position, member) end
-  elseif may_take_over(member, position) then
-    if position > 0 then
-      call('ZREM', READY, member)
-      call('ZREM', SEEN, member)
-      call('ZREM', CALLED, member)
-      call('SETBIT', USED, member, '1')
-      count_people(s)
-    end
-    s.admitted = s.admitted + 1
-    verdict = let_in(s, position, member)
+    if tonumber(deadline) - FREE_AFTER_MS > s.clock then verdict = let_in(s, member) end
+  elseif may_take_over(member) then
+    verdict = take_over(member)
   end
+  -- Who was taken over is known by the visitor: there is no position.
+  if position == 0 then verdict[2] = '0' end
 end
 save_state(s)
-return { verdict, short_snapshot(s) }
+return { verdict, short_snapshot(s, line) }

@@ -1,15 +1,18 @@
 -- touch: a sign of life from a place, and the claim when its turn has come.
--- ARGV  3 epoch   4 position   5 visitor   6 '1' if the visitor wants in now
+-- ARGV  3 epoch   4 place ('57', '1:57', or with an 'a' before it the number of arrival)   5 visitor
+--       6 '1' if the visitor wants in now
 -- Answers as visit.lua, or: {'epoch'}: the place is of another epoch: join with it   {'recovering', retry ms}   {'missing'}
 --@include head
 
-local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length', 'cursor', 'horizon', 'config_version', 'rate', 'max_active',
-  'short_until', 'lease_behind', 'units', 'bucket', 'idle', 'renew_every', 'promised')
 local epoch, member = ARGV[3], ARGV[4]
+local at = string.match(member, '^(%d+):') or ''
+local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length' .. at, 'cursor' .. at, 'horizon' .. at, 'config_version', 'rate',
+  'max_active', 'short_until', 'lease_behind', 'units', 'bucket', 'idle', 'renew_every', 'promised', 'visit_max', 'has_events', 'is_dormant')
 if not f[1] then return { { 'missing' }, {} } end
 if f[1] ~= epoch then return { { 'epoch' }, { unpack(f, 1, 9) } } end
 -- A called visitor claims, between two sweeps, with a token at hand: what visit.lua does, without the rest of the state.
-if ARGV[6] == '1' and f[10] ~= '0' and member + 0 <= f[5] + 0 then
+if ARGV[6] == '1' and f[10] ~= '0' and f[19] == '0' and f[17] == '' and string.sub(member, 1, 1) ~= 'a' and f[5] then
+  local line, position = read_member(member)
   local now, units, is_free = server_ms(), f[12], true
   local passed = now - f[2]
   if f[8] ~= '' then
@@ -19,32 +22,36 @@ if ARGV[6] == '1' and f[10] ~= '0' and member + 0 <= f[5] + 0 then
     units = units - UNITS
     is_free = units >= 0 and units >= units_promised(now - f[11], f[16], member)
   end
-  if is_free and passed >= 0 and now < f[10] + 0
+  if is_free and position <= f[5] + 0 and passed >= 0 and now < f[10] + 0
       and (call('HGET', PLACES, ARGV[5]) == member or call('HGET', PLACES_OLD, ARGV[5]) == member)
       and call('ZREM', CALLED, member) == 1 then
     local expires = now + f[14]
     call('ZADD', ACTIVE, expires + FREE_AFTER_MS, member)
-    call('SETBIT', USED, member, '1')
+    call('SETBIT', USED, seat_of(line, position), '1')
     call('ZADD', CLAIMS, now, member)
     call('HSET', STATE, 'clock', now, 'units', units)
+    if f[18] == '1' then add_events(now, 'admitted ' .. member) end
     return { { 'inside', member, expires, now + f[15] }, { f[1], now, f[3], f[4], f[5], f[6], f[7], f[8], f[9] } }
   end
 end
---@include state
---@include pump
+--@include rest
 --@include visit
+--@include place
 --@include snapshot_reply
 
 local s = load_state()
 tick(s)
-local position, verdict = tonumber(ARGV[4]), nil
-if was_set_back(s, position, ARGV[5]) then
+local line, position = read_token(s, ARGV[4])
+local verdict
+if was_set_back(s, line, position, ARGV[5]) then
   start_recovery(s)
-  come_back(ARGV[5], ARGV[4])
+  come_back(line, ARGV[5], position)
   verdict = { 'recovering', text(s.reentry_until - s.clock) }
 else
   pump(s)
-  verdict = visit(s, position, ARGV[6] == '1')
+  -- Who left before the opening is known by the map alone: numbers of arrival are no places yet.
+  local given_up = s.opens_at > 0 and select(3, known_place(s, ARGV[5]))
+  verdict = given_up and { 'ended', member } or visit(s, line, position, ARGV[6] == '1')
 end
 save_state(s)
-return { verdict, short_snapshot(s) }
+return { verdict, short_snapshot(s, line) }

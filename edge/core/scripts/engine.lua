@@ -1,0 +1,3 @@
+-- A script without a short way begins with all of it.
+--@include head
+--@include rest

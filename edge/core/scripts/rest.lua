@@ -1,0 +1,8 @@
+-- What every script needs that may call people, in the order in which each part needs those before it.
+--@include state
+--@include clock
+--@include epoch
+--@include draw
+--@include window
+--@include call
+--@include pump

@@ -1,0 +1,110 @@
+-- The head window of a line: who is asked for a sign of life, who has had the time to give one, and how many are wanted there.
+local WINDOW_FLOOR = 50
+local WINDOW_CEILING = 50000
+-- Free slots widen the window by no more than this at a time; the rate widens it as far as it needs.
+local WINDOW_FOR_SLOTS = 5000
+
+local function slots_left(s)
+  local left = math.huge
+  if s.max_active then left = math.min(left, s.max_active - s.active - s.called) end
+  if s.inventory then left = math.min(left, s.inventory - s.sold - s.active - s.called) end
+  return math.max(0, left)
+end
+
+-- Members of a sorted set that is scored by place, between two positions of a line.
+local function count_between(key, line, from, to)
+  return call('ZCOUNT', key, text(line.base + from), to and text(line.base + to) or '(' .. text(line.base + LINE))
+end
+
+local function ready_of(s, line)
+  if s.ready == 0 or #s.lines == 1 then return s.ready end
+  return count_between(READY, line, 0)
+end
+
+-- Positions behind the cursor that have not left.
+local function behind_cursor(line)
+  if line.length <= line.cursor then return 0 end
+  return math.max(0, line.length - line.cursor - count_between(GONE, line, line.cursor + 1))
+end
+
+local function waiting_in(s, line)
+  return behind_cursor(line) + (s.ready > 0 and count_between(READY, line, 0, line.cursor) or 0)
+end
+
+local function waiting(s)
+  local sum = 0
+  for _, line in ipairs(s.lines) do sum = sum + waiting_in(s, line) end
+  return sum
+end
+
+-- When all behind the cursor have left, the line is over: who comes now is next.
+local function pass_the_gone(s)
+  if is_before_opening(s) then return end
+  for _, line in ipairs(s.lines) do
+    if line.horizon < line.length and behind_cursor(line) == 0 then
+      line.cursor, line.horizon, line.settled = line.length, line.length, line.length
+    end
+  end
+end
+
+-- A called visitor who is there comes by within this time; after it, none is expected.
+local function come_within(s) return math.min(s.claim_within, 2000 + math.floor(s.latency * 3 / 2)) end
+
+-- How many of those called lately came in, of all who had the time to, in thousandths; never less than a tenth, so that the
+-- crowd that may come after all is bounded.
+local function share_coming(s)
+  if s.called == 0 then return 1000 end
+  local span, leases_from = math.min(60000, s.claim_within), s.lease + s.claim_within
+  local overdue = call('ZCOUNT', CALLED, '(' .. text(leases_from - span), text(leases_from - come_within(s)))
+  if overdue == 0 then return 1000 end
+  local came = call('ZCOUNT', CLAIMS, '(' .. text(s.clock - span), '+inf')
+  return math.max(100, math.floor(1000 * (came + 1) / (came + overdue + 1)))
+end
+
+-- The part of the calls that a line may count on: all of them, unless people wait in others too.
+local function part_of(s, line)
+  local sum = line.weight
+  for _, other in ipairs(s.lines) do
+    if other ~= line and other.length > other.cursor then sum = sum + other.weight end
+  end
+  return sum > 0 and line.weight / sum or 1
+end
+
+-- How many present people the window should hold: two settling times of calls, and one for each free slot.
+local function wanted(s, line)
+  local per_minute = s.pace or call('ZCARD', CLAIMS)
+  local free = slots_left(s)
+  if free == math.huge then free = 0 end
+  local calls = math.ceil(2 * per_minute * s.settle / 60 / share_coming(s))
+  local part = #s.lines > 1 and part_of(s, line) or 1
+  return WINDOW_FLOOR + math.ceil(part * (math.min(calls, WINDOW_CEILING) + math.min(free, WINDOW_FOR_SLOTS)))
+end
+
+-- At the opening everybody's page asks within `spread`; later the window grows by those who may be in a hidden tab.
+local function settle_time(s, line)
+  return s.opened_at > 0 and line.raised_at == s.opened_lease and s.spread or s.settle
+end
+
+-- Positions up to `horizon` are asked for a sign of life; those up to `settled` have had time to give one.
+local function move_line(s, line)
+  if line.settled < line.horizon and s.lease >= line.raised_at + settle_time(s, line) then
+    local asked = line.horizon - line.settled
+    local present = count_between(READY, line, line.settled + 1, line.horizon)
+    line.share = math.max(50, math.floor(1000 * present / asked))
+    line.settled = line.horizon
+  end
+  if line.settled == line.horizon and line.horizon < line.length then
+    local missing = wanted(s, line) - ready_of(s, line)
+    if missing > 0 then
+      local is_opening = line.horizon == 0 and s.opened_lease == s.lease
+      local step = math.ceil(missing * 1000 / line.share)
+      if is_opening then step = 2 * step else step = math.min(step, 4 * math.max(line.raise_step, WINDOW_FLOOR)) end
+      step = math.min(step, line.length - line.horizon)
+      line.horizon, line.raise_step, line.raised_at = line.horizon + step, step, s.lease
+    end
+  end
+end
+
+local function move_window(s)
+  for _, line in ipairs(s.lines) do move_line(s, line) end
+end
