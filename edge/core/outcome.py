@@ -29,7 +29,7 @@ class Outcome:
 
 def is_ended(held: Pass, snapshot: Snapshot) -> bool:
     """Whether a pass was ended before its time (law 7)."""
-    return held.position in snapshot.ended and held.epoch == snapshot.epoch
+    return snapshot.is_ended(held.position) and held.epoch == snapshot.epoch
 
 
 def needs_nothing(held: Pass, snapshot: Snapshot, now_ms: int) -> bool:

@@ -24,6 +24,7 @@ from edge.core.tokens import Pass, Place
 
 AWAY_AFTER_MS = 5_000  # shorter troubles are a delay, not an absence
 BUSY_RETRY_S = (3, 10)
+CLOSED_POLL_S = 30
 CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
@@ -149,9 +150,11 @@ class Step:
 
     def _placed(self, answer: Answer, visitor: str, *, direct: bool = False) -> Standings:
         """What a join or a sign of life led to."""
-        if answer.verdict == "ended" and not direct:
+        if answer.verdict in ("ended", "lapsed") and not direct:
             return (yield from self._over("the visit of this place is over"))
         snapshot = answer.snapshot
+        if answer.verdict == "refused":
+            return self._candidate(f"no new places: {answer.details[0]}", self._now_ms(), CLOSED_POLL_S)
         if snapshot is None or answer.verdict not in ("inside", "waiting", "called", "recovering", "candidate"):
             raise StoreBusy(f"the store answered {answer.verdict}")
         if answer.verdict == "inside":

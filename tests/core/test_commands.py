@@ -32,6 +32,8 @@ CALLS = {
     "control": commands.control("q", "pause", "id", RANDOM),
     "admit": commands.admit("q", 3, "id", RANDOM),
     "limits": commands.set_limits("q", {"admit_per_minute": 3, "burst": None, "max_active": "="}, RANDOM),
+    "open": commands.open_queue("q", "e", "5eed", "ce1", 5, RANDOM),
+    "checkout": commands.checkout("q", "e", 3, "v", "start", RANDOM),
     "configure": commands.configure(check_config({"queues": [queue()]}).queues[0], RANDOM),
 }
 
@@ -79,6 +81,15 @@ def test_the_limits_in_force_are_read_by_a_plain_command() -> None:
     assert values[-2:] == ["0", "0"]
 
 
+def test_a_place_names_its_line_and_whether_it_is_a_number_of_arrival() -> None:
+    places = [("57", 57, 0, False), ("2:57", 57, 2, False), ("a57", 57, 0, True), ("a2:57", 57, 2, True)]
+    assert [commands.member(position, line, arrival=arrival) for _, position, line, arrival in places] == [p[0] for p in places]
+    assert [commands.read_member(name) for name in ("57", "2:57")] == [(0, 57), (2, 57)]
+    answer = Answer.read([["waiting", "2:57", "arrival"], []])
+    assert (answer.number(0), answer.line, answer.is_arrival) == (57, 2, True)
+    assert not Answer.read([["waiting", "57"], []]).is_arrival
+
+
 def test_an_answer_has_a_verdict_details_and_a_snapshot() -> None:
     answer = Answer.read([["called", 3, "20000", "0"], SHORT])
     assert (answer.verdict, answer.details, answer.number(0), answer.number(1)) == ("called", ("3", "20000", "0"), 3, 20000)
@@ -106,8 +117,9 @@ def test_an_answer_without_its_numbers_is_trouble_of_the_store(details: list[str
 
 def test_the_configuration_arrives_as_milliseconds() -> None:
     call = CALLS["configure"]
-    assert call.args[2:10] == ("", "1", "10", "2", "", "", "0", "0")
-    assert call.args[10:] == ("120000", "300000", "60000", "75000", "150000", "5000")
+    assert call.args[2:13] == ("", "1", "10", "2", "", "", "", "", "", "0", "0")
+    assert call.args[13:21] == ("120000", "300000", "60000", "75000", "150000", "5000", "900000", "500")
+    assert call.args[21:] == ("0", "0", "0", "0", "0", "30000", "0", "0", "head", "1")
     assert commands.configure(check_config({"queues": [queue()]}).queues[0], RANDOM, new=True).args[2] == "1"
 
 

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.core.snapshot import Snapshot, parse
+from edge.core.snapshot import LineView, Snapshot, parse
 from tests.core.support import Browser, World, full
 
 SHORT = ["e1", "1790000000000", "open", "9", "3", "7", "2", "10", ""]
-FULL = [*SHORT, 2, 1, 2, 3, 4, "100", 5, "6", "0000000100000002", 1, ["5", "6"]]
+LINE = ["20", "4", "10", "12", "3", 2, 1, "8,9"]
+REST = ["open", "5000", "0", "6000", "7", "key", "seed", "", "chain", "60500", "800", "4", "2", 1, "0", "Doors at nine", [LINE]]
+FULL = [*SHORT, 2, 1, 2, 3, 4, "100", 5, "6", "00000000010300000002", 1, ["5", "6"], *REST]
 
 
 def test_the_short_form() -> None:
@@ -27,15 +29,20 @@ def test_the_full_form() -> None:
     assert found.full
     assert (found.queueing, found.ready, found.called, found.inside, found.waiting) == (2, 1, 2, 3, 4)
     assert (found.next_token_ms, found.admitted_last_minute, found.inventory_left) == (100, 5, 6)
-    assert found.ended == {1, 2}
+    assert [found.is_ended(*place) for place in ((1, 0), (2, 3), (2, 0), (1, 3))] == [True, True, False, False]
     assert (found.gone_every, found.gone) == (1, (5, 6))
+    assert (found.opens_at_ms, found.closes_at_ms, found.opened_at_ms, found.drawn) == (5000, None, 6000, 7)
+    assert (found.draw_key, found.draw_seed, found.chain, found.message) == ("key", "seed", "chain", "Doors at nine")
+    assert (found.outflow_per_minute, found.present_share, found.sample_every) == (60.5, 0.8, 4)
+    assert found.lines == (LineView(9, 3, 7, 7, 2, 1, 1, (5, 6)), LineView(20, 4, 10, 12, 3, 2, 1, (8, 9)))
+    assert (found.ahead(11, 1), found.line(9)) == (4, LineView())
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        [], SHORT[:8], [*SHORT, 1], FULL[:19], [*FULL, 1], ["e", "x", *SHORT[2:]], [*FULL[:17], "0000000x", 1, []],
-        [*FULL[:19], "56"], [*FULL[:19], [["5"]]], ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
+        [], SHORT[:8], [*SHORT, 1], FULL[:19], [*FULL, 1], ["e", "x", *SHORT[2:]], [*FULL[:17], "000000000x", *FULL[18:]],
+        [*FULL[:19], "56", *REST], [*FULL[:19], [["5"]], *REST], [*FULL[:-1], "x"], [*FULL[:-1], [LINE[:7]]], [*FULL[:-1], ["x"]], ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
     ],
 )  # fmt: skip
 def test_another_shape_is_refused(values: list[Any]) -> None:
@@ -55,7 +62,7 @@ def test_real_scripts_answer_in_this_shape() -> None:
 
 
 def snapshot(cursor: int, gone: list[int], every: int = 1) -> Snapshot:
-    return parse([*SHORT[:4], str(cursor), *SHORT[5:], *FULL[9:18], every, [str(each) for each in gone]])
+    return parse([*SHORT[:4], str(cursor), *SHORT[5:], *FULL[9:18], every, [str(each) for each in gone], *REST])
 
 
 @given(st.integers(0, 60), st.sets(st.integers(1, 80)), st.integers(1, 80))

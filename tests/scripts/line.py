@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from edge.core import commands
 from edge.core.commands import Answer, EndReason
-from edge.core.model import ATTRIBUTES, QUEUE, Queue
+from edge.core.model import QUEUE, Queue
 from tests.scripts.backends import SCOPE, Store
 
 START_MS = 1_800_000_000_000
@@ -40,7 +40,7 @@ class Line:
     """One queue. `now_ms` is the server's clock; every step happens then."""
 
     def __init__(self, store: Store, begin: bool = True, **settings: Any) -> None:
-        self.store, self.queue, self.now_ms = store, queue(**settings), START_MS
+        self.store, self.settings, self.queue, self.now_ms = store, settings, queue(**settings), START_MS
         self._requests = self._randoms = 0
         if begin:
             assert self.configure(new=True).verdict == "created"
@@ -154,8 +154,8 @@ class Line:
         """Offers the configuration, with `changes` and then a newer version."""
         if changes:
             version = changes.pop("config_version", self.queue.config_version + 1)
-            kept = {name: getattr(self.queue, name) for name in _SETTINGS}
-            self.queue = queue(**(kept | changes | {"config_version": version}))
+            self.settings |= changes | {"config_version": version}
+            self.queue = queue(**self.settings)
         return self.store.script(commands.configure(self.queue, self._random(), new=new, now_ms=self.now_ms))
 
     def snapshot(self) -> Answer:
@@ -220,6 +220,3 @@ class Line:
     def positions(self, part: str) -> list[int]:
         """Positions in a sorted set, in their order."""
         return sorted(int(member) for member in self.members(part))
-
-
-_SETTINGS = tuple(name for name in ATTRIBUTES if name not in ("id", "name", "routes"))

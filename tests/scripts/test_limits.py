@@ -101,7 +101,7 @@ def test_lowering_the_inventory_below_what_is_sold_lets_nobody_in(store: Store) 
         line.end(line.enter(f"v{number}"), "completed")
     held = line.enter("v4")
     line.set_limits(inventory=2)
-    assert line.join("v5", wants_in=True).verdict == "waiting"
+    assert line.join("v5", wants_in=True).details == ("sold_out",)
     assert line.end(held, "completed").verdict == "freed", "its unit was kept for it"
     snapshot = line.snapshot().snapshot
     assert snapshot is not None

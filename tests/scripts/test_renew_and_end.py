@@ -162,7 +162,7 @@ def test_a_position_beyond_eight_digits_does_not_break_the_list_of_the_ended(sto
 
 def test_at_most_4096_ended_passes_ride_in_the_snapshot(store: Store) -> None:
     line = Line(store, admit_per_minute=None, max_active=5000)
-    words = [word for n in range(1, 5001) for word in (str(line.now_ms + 100_000), f"{n:08d}")]
+    words = [word for n in range(1, 5001) for word in (str(line.now_ms + 100_000), f"{n:010d}")]
     line.store.command("ZADD", "st:{q}:ended", *words)
     snapshot = line.snapshot().snapshot
     assert snapshot is not None

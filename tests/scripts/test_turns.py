@@ -204,7 +204,7 @@ def test_aws_247_the_late_one_comes_back_to_the_head_twice_and_then_no_more(stor
         assert line.number("missed") == missed
         assert line.touch(late).verdict == "called", "back at the head, with a new lease"
     line.live(70)
-    assert line.touch(late).verdict == "ended"
+    assert line.touch(late).verdict == "lapsed"
     assert line.number("lapsed") == 1
     assert line.join("next", wants_in=True).verdict == "inside"
 
