@@ -9,6 +9,7 @@ from typing import Any, Literal
 from edge.core import commands
 from edge.core.commands import Answer, EndReason
 from edge.core.model import QUEUE, Queue
+from edge.core.snapshot import Snapshot
 from tests.scripts.backends import SCOPE, Store
 
 START_MS = 1_800_000_000_000
@@ -22,6 +23,8 @@ class Ticket:
     epoch: str
     position: int
     expires_ms: int = 0
+    line: int = 0
+    is_arrival: bool = False
 
 
 def queue(**settings: Any) -> Queue:
@@ -61,10 +64,17 @@ class Line:
     # --- visitors ------------------------------------------------
 
     def join(
-        self, visitor: str, *, direct: bool = False, wants_in: bool = False, old: Ticket | None = None
+        self,
+        visitor: str,
+        *,
+        direct: bool = False,
+        wants_in: bool = False,
+        old: Ticket | None = None,
+        line: int = 0,
+        invite: str = "",
     ) -> Answer:
         """A visitor asks for a place."""
-        epoch, position = (old.epoch, old.position) if old else ("", 0)
+        old = old or Ticket(visitor, "", 0)
         return self.store.script(
             commands.join(
                 SCOPE,
@@ -72,19 +82,23 @@ class Line:
                 self._random(),
                 direct=direct,
                 wants_in=wants_in,
-                old_epoch=epoch,
-                old_position=position,
+                old_epoch=old.epoch,
+                old_position=old.position,
+                old_line=old.line,
+                old_arrival=old.is_arrival,
+                line=line,
+                invite=invite,
                 now_ms=self.now_ms,
             )
         )
 
-    def place(self, visitor: str) -> Ticket:
+    def place(self, visitor: str, line: int = 0) -> Ticket:
         """Joins, and must get a place."""
-        return self.ticket(visitor, self.join(visitor))
+        return self.ticket(visitor, self.join(visitor, line=line))
 
-    def places(self, count: int, prefix: str = "v") -> list[Ticket]:
+    def places(self, count: int, prefix: str = "v", line: int = 0) -> list[Ticket]:
         """`count` visitors join one after the other."""
-        return [self.place(f"{prefix}{number}") for number in range(1, count + 1)]
+        return [self.place(f"{prefix}{number}", line) for number in range(1, count + 1)]
 
     def enter(self, visitor: str) -> Ticket:
         """Joins and comes in at once."""
@@ -97,7 +111,9 @@ class Line:
         assert answer.verdict in ("waiting", "called", "inside"), answer
         assert answer.snapshot is not None
         expires_ms = answer.number(1) if answer.verdict == "inside" else 0
-        return Ticket(visitor, answer.snapshot.epoch, answer.number(0), expires_ms)
+        return Ticket(
+            visitor, answer.snapshot.epoch, answer.number(0), expires_ms, answer.line, answer.is_arrival
+        )
 
     def touch(self, ticket: Ticket, *, wants_in: bool = False) -> Answer:
         """A poll that reaches the store."""
@@ -108,6 +124,8 @@ class Line:
                 ticket.position,
                 ticket.visitor,
                 self._random(),
+                line=ticket.line,
+                arrival=ticket.is_arrival,
                 wants_in=wants_in,
                 now_ms=self.now_ms,
             )
@@ -129,11 +147,14 @@ class Line:
                 held.visitor,
                 held.expires_ms,
                 self._random(),
+                line=held.line,
                 now_ms=self.now_ms,
             )
         )
 
-    def end(self, ticket: Ticket, reason: EndReason = "left", units: int = 1) -> Answer:
+    def end(
+        self, ticket: Ticket, reason: EndReason = "left", units: int = 1, *, is_report: bool = False
+    ) -> Answer:
         """A visit or a place ends."""
         return self.store.script(
             commands.end(
@@ -143,7 +164,25 @@ class Line:
                 ticket.visitor,
                 reason,
                 self._random(),
+                line=ticket.line,
+                arrival=ticket.is_arrival,
                 units=units,
+                is_report=is_report,
+                now_ms=self.now_ms,
+            )
+        )
+
+    def checkout(self, held: Ticket, step: Literal["start", "extend"] = "start") -> Answer:
+        """The payment begins, or gets its time once more."""
+        return self.store.script(
+            commands.checkout(
+                SCOPE,
+                held.epoch,
+                held.position,
+                held.visitor,
+                step,
+                self._random(),
+                line=held.line,
                 now_ms=self.now_ms,
             )
         )
@@ -158,22 +197,56 @@ class Line:
             self.queue = queue(**self.settings)
         return self.store.script(commands.configure(self.queue, self._random(), new=new, now_ms=self.now_ms))
 
-    def snapshot(self) -> Answer:
+    def snapshot(self, node: str = "", visits: int = 0) -> Answer:
         """The full snapshot, the heartbeat."""
-        return self.store.script(commands.take_snapshot(SCOPE, self._random(), now_ms=self.now_ms))
-
-    def control(self, action: Literal["pause", "resume", "reset"], request_id: str = "") -> Answer:
-        """An operator's step."""
         return self.store.script(
-            commands.control(
-                SCOPE, action, request_id or self._request_id(), self._random(), now_ms=self.now_ms
+            commands.take_snapshot(SCOPE, self._random(), node=node, visits=visits, now_ms=self.now_ms)
+        )
+
+    def seen(self) -> Snapshot:
+        """What the heartbeat shows."""
+        snapshot = self.snapshot().snapshot
+        assert snapshot is not None
+        return snapshot
+
+    def control(self, action: commands.Action, request_id: str = "", text: str = "") -> Answer:
+        """An operator's step."""
+        request_id = request_id or self._request_id()
+        return self.store.script(
+            commands.control(SCOPE, action, request_id, self._random(), text=text, now_ms=self.now_ms)
+        )
+
+    def admit(
+        self, count: int, request_id: str = "", *, over_rate: bool = False, line: int | None = None
+    ) -> Answer:
+        """An operator calls the next."""
+        request_id = request_id or self._request_id()
+        return self.store.script(
+            commands.admit(
+                SCOPE,
+                count,
+                request_id,
+                self._random(),
+                over_rate=over_rate,
+                line=line,
+                now_ms=self.now_ms,
             )
         )
 
-    def admit(self, count: int, request_id: str = "") -> Answer:
-        """An operator calls the next."""
+    def open_queue(self, seed: str = "5eed", key: str = "ce1", beacon: str = "") -> Answer:
+        """The order is drawn; the first edge that sees that it is due does this."""
+        state = self.state()
         return self.store.script(
-            commands.admit(SCOPE, count, request_id or self._request_id(), self._random(), now_ms=self.now_ms)
+            commands.open_queue(
+                SCOPE,
+                state["epoch"],
+                seed,
+                key,
+                int(state["opens_at"]),
+                self._random(),
+                beacon=beacon,
+                now_ms=self.now_ms,
+            )
         )
 
     def set_limits(

@@ -1,0 +1,157 @@
+"""Lines of one scope: lanes with shares, queues of a group with quotas; what one does not use the others get."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from edge.core.commands import read_member
+from tests.scripts.backends import Store
+from tests.scripts.line import Line, Ticket
+
+LANES = [{"name": "standard", "share": 3}, {"name": "vip", "share": 1}]
+
+
+def lanes(store: Store, **settings: object) -> Line:
+    return Line(store, **{"lanes": LANES, "admit_per_minute": 600, "burst": 5, **settings})
+
+
+def called(line: Line) -> list[tuple[int, int]]:
+    return sorted(read_member(member) for member in line.members("called"))
+
+
+def serve(line: Line, waiting: list[Ticket], seconds: int) -> list[Ticket]:
+    """Everybody asks twice a second and comes in when called; who came in leaves at once."""
+    came: list[Ticket] = []
+    for _ in range(seconds * 2):
+        line.wait(0.5)
+        for ticket in list(waiting):
+            answer = line.touch(ticket, wants_in=True)
+            if answer.verdict == "inside":
+                waiting.remove(ticket)
+                came.append(ticket)
+                line.end(line.ticket(ticket.visitor, answer))
+    return came
+
+
+def test_each_lane_has_its_own_positions(store: Store) -> None:
+    line = lanes(store, admit_per_minute=0)
+    standard, vip = line.places(3), line.places(2, "vip", line=1)
+    assert [(t.line, t.position) for t in standard + vip] == [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2)]
+    assert line.place("vip1", line=0) == vip[0], "known, whatever is asked for later"
+    first, second = line.seen().lines
+    assert (first.length, second.length, first.weight, second.weight) == (3, 2, 3, 1)
+    assert line.seen().ahead(2, 1) == 1
+
+
+def test_lanes_share_the_calls_as_configured_while_both_wait(store: Store) -> None:
+    line = lanes(store)
+    waiting = [ticket for n in range(60) for ticket in (line.place(f"s{n}"), line.place(f"v{n}", line=1))]
+    came = Counter(ticket.line for ticket in serve(line, waiting, 4)[:40])
+    assert came == {0: 30, 1: 10}
+
+
+def test_calls_are_in_order_within_each_lane(store: Store) -> None:
+    line = lanes(store, admit_per_minute=None, max_active=3)
+    waiting = [ticket for n in range(12) for ticket in (line.place(f"s{n}"), line.place(f"v{n}", line=1))]
+    waiting.reverse()
+    came = serve(line, waiting, 8)
+    assert len(came) == 24
+    for index in (0, 1):
+        order = [ticket.position for ticket in came if ticket.line == index]
+        assert all(later > earlier - 3 for earlier, later in zip(order, order[1:], strict=False)), "claims cross by the slots only"
+    assert (line.number("cursor"), line.number("cursor1")) == (12, 12)
+
+
+def test_a_lane_without_people_lends_its_share_and_saves_nothing_up(store: Store) -> None:
+    line = lanes(store)
+    came = serve(line, line.places(30), 3)
+    assert len(came) >= 27, "alone in line it gets every call"
+    waiting = [ticket for n in range(30) for ticket in (line.place(f"s{n}"), line.place(f"v{n}", line=1))]
+    came = Counter(ticket.line for ticket in serve(line, waiting, 3)[:16])
+    assert came[1] in (4, 5), "no calls are owed for the time when nobody was there"
+
+
+def test_people_who_are_away_hold_no_share(store: Store) -> None:
+    line = lanes(store, admit_per_minute=None, max_active=4, settle_s=10, presence_grace_s=20)
+    held = [line.enter(f"in{n}") for n in range(4)]
+    line.places(20, "gone", line=1)
+    for _ in range(8):
+        line.wait(5)
+        line.snapshot()
+    standard = line.places(4)
+    for each in held:
+        line.end(each)
+    for ticket in standard:
+        assert line.touch(ticket, wants_in=True).verdict == "inside"
+
+
+def test_an_invitation_is_good_for_one_visitor(store: Store) -> None:
+    line = lanes(store, admit_per_minute=0)
+    first = line.join("one", line=1, invite="i-1")
+    again = line.join("one", line=1, invite="i-1")
+    other = line.join("two", line=1, invite="i-1")
+    assert [(a.line, a.number(0)) for a in (first, again, other)] == [(1, 1), (1, 1), (0, 1)]
+
+
+def test_a_lane_that_a_publish_takes_away_serves_out_who_stands_in_it(store: Store) -> None:
+    line = lanes(store, admit_per_minute=None, max_active=1)
+    held = line.enter("in")
+    vip = line.place("v", line=1)
+    line.configure(lanes=[])
+    line.end(held)
+    line.claim(vip)
+
+
+def test_leaving_renewing_and_ending_name_the_line(store: Store) -> None:
+    line = lanes(store, admit_per_minute=None, max_active=2)
+    one, other = line.claim(line.place("v1", line=1)), line.claim(line.place("s1"))
+    waiting = line.place("v2", line=1)
+    assert (one.line, one.position, other.line, other.position) == (1, 1, 0, 1)
+    assert line.renew(one).details[0] == "1:1"
+    assert line.end(one, "revoked").verdict == "freed"
+    assert line.end(one, "revoked").verdict == "already"
+    snapshot = line.seen()
+    assert snapshot.is_ended(1, 1)
+    assert not snapshot.is_ended(1, 0)
+    assert line.end(waiting).verdict == "left"
+    assert line.touch(waiting).verdict == "ended"
+    assert line.touch(line.place("v3", line=1)).number(0) == 3
+
+
+def group(store: Store, shares: tuple[int, ...], **settings: object) -> Line:
+    """The queues of a group are lines of one scope; tests build the state as `configure` would for it."""
+    line = Line(store, **{"admit_per_minute": None, **settings}, lanes=[{"name": f"q{n}", "share": s} for n, s in enumerate(shares)])
+    line.store.command("HSET", "st:{q}:state", "is_group", "1")
+    return line
+
+
+def test_queues_of_a_group_lend_slots_and_get_their_quota_back_as_slots_end(store: Store) -> None:
+    line = group(store, (1, 1), max_active=10)
+    borrowed = [line.claim(line.place(f"a{n}")) for n in range(10)]
+    one, other = line.places(10, "more"), line.places(10, "b", line=1)
+    for each in borrowed[:6]:
+        line.end(each)
+    for ticket in one + other:
+        line.touch(ticket, wants_in=True)
+    counts = Counter(read_member(member)[0] for member in line.members("active"))
+    assert counts == {0: 5, 1: 5}, "the quota of the second is filled first; nobody is thrown out"
+    assert line.number("held") + line.number("held1") == 10
+
+
+def test_a_group_never_admits_more_than_its_totals(store: Store) -> None:
+    line = group(store, (2, 1, 1), max_active=7, inventory=12)
+    waiting = [line.place(f"p{n}-{index}", line=index) for n in range(10) for index in range(3)]
+    bought = 0
+    for _ in range(30):
+        line.wait(1)
+        for ticket in list(waiting):
+            answer = line.touch(ticket, wants_in=True)
+            if answer.verdict == "inside":
+                waiting.remove(ticket)
+                held = line.ticket(ticket.visitor, answer)
+                inside = len(line.members("active")) + len(line.members("called"))
+                assert inside <= 7
+                assert inside + line.number("sold") <= 12
+                bought += line.end(held, "completed").verdict == "freed"
+    assert bought == 12
+    assert line.seen().status == "sold_out"
