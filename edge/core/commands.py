@@ -150,8 +150,9 @@ def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, 
 
 def checkout(scope: str, epoch: str, position: int, visitor: str, step: Literal["start", "extend"], random: str, *, line: int = 0,
              now_ms: int | None = None) -> Call:  # fmt: skip
-    """The payment begins, or gets its time once more. Verdicts: checkout (ends at, expires at, renew at: Unix ms),
-    refused (no_checkout, not_started, extended), ended, epoch, missing.
+    """The payment begins, or gets its time once more.
+
+    Verdicts: checkout (ends at, expires at, renew at: Unix ms), ended, epoch, missing; refused (no_checkout, not_started, extended).
     """
     return _call(scripts.CHECKOUT, scope, now_ms, random, epoch, member(position, line), visitor, step)
 
@@ -166,7 +167,10 @@ def take_snapshot(scope: str, random: str, *, node: str = "", visits: int = 0, n
 
 def open_queue(scope: str, epoch: str, seed: str, key: str, opens_at_ms: int, random: str, *, beacon: str = "",
                now_ms: int | None = None) -> Call:  # fmt: skip
-    """Draws the order of the pre-queue (edge/core/draw.py makes seed and key) and opens. Verdicts: opened (how many), kept, missing."""
+    """Draws the order of the pre-queue (edge/core/draw.py makes seed and key) and opens.
+
+    Verdicts: opened (how many), kept, missing.
+    """
     return _call(scripts.OPEN, scope, now_ms, random, epoch, seed, key, opens_at_ms, beacon)
 
 
@@ -208,18 +212,18 @@ def pipeline(calls: Sequence[Call], flavour: Flavour = "redis") -> list[list[str
 
 
 def configure(queue: Queue, random: str, *, new: bool = False, now_ms: int | None = None) -> Call:
-    """Offers a published configuration. `new`: the queue has never run, so it begins as its schedule says; else a missing state
-    recovers.
+    """Offers a published configuration.
 
+    `new`: the queue has never run, so it begins as its schedule says; else a missing state recovers.
     Verdicts: created, recovering, taken, kept.
     """
-    limits = (queue.admit_per_minute, queue.burst, queue.max_active, queue.inventory, _ms(queue.checkout_s), _ms(queue.visit_max_s),
-              queue.start_queueing_above)  # fmt: skip
+    limits = (queue.admit_per_minute, queue.burst, queue.max_active, queue.inventory, _ms(queue.checkout_s),
+              _ms(queue.visit_max_s), queue.start_queueing_above)  # fmt: skip
     seconds = (queue.claim_within_s, queue.idle_s, queue.renew_every_s, queue.settle_s, queue.presence_grace_s,
                queue.candidate_hold_s, queue.late_claim_within_s)  # fmt: skip
     schedule = (queue.prequeue_at_ms or 0, queue.opens_at_ms or 0, queue.closes_at_ms or 0)
-    flags = (int(queue.prequeue_order == "draw"), int(queue.draw_beacon is not None), queue.spread_s * 1000, int(bool(queue.group)),
-             int(queue.events))  # fmt: skip
+    flags = (int(queue.prequeue_order == "draw"), int(queue.draw_beacon is not None), queue.spread_s * 1000,
+             int(bool(queue.group)), int(queue.events))  # fmt: skip
     others = (int(queue.manual), int(queue.always_queue), *(value * 1000 for value in seconds), queue.late_share_percent * 10,
               *schedule, *flags)  # fmt: skip
     return _call(scripts.CONFIGURE, queue.scope, now_ms, random, _flag(new), queue.config_version, *limits, *others,

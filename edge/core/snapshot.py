@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ENDED_WIDTH = 10  # digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position
+# Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
+ENDED_WIDTH = 10
 _LINE = 10**8
 _SHORT, _FULL = 9, 37
 
@@ -85,7 +86,8 @@ class Snapshot:
     def line(self, index: int) -> LineView:
         """Line `index` of the scope; one that it does not have looks empty."""
         if index == 0:
-            return LineView(self.length, self.cursor, self.horizon, self.drawn, self.weight, self.line_ready, self.gone_every, self.gone)
+            return LineView(self.length, self.cursor, self.horizon, self.drawn, self.weight, self.line_ready, self.gone_every,
+                            self.gone)  # fmt: skip
         return self.more_lines[index - 1] if index <= len(self.more_lines) else LineView()
 
     @property

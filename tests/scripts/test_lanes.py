@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from edge.core.commands import read_member
 from tests.scripts.backends import Store
@@ -44,10 +45,16 @@ def test_each_lane_has_its_own_positions(store: Store) -> None:
 
 
 def test_lanes_share_the_calls_as_configured_while_both_wait(store: Store) -> None:
-    line = lanes(store)
-    waiting = [ticket for n in range(60) for ticket in (line.place(f"s{n}"), line.place(f"v{n}", line=1))]
-    came = Counter(ticket.line for ticket in serve(line, waiting, 4)[:40])
-    assert came == {0: 30, 1: 10}
+    line = lanes(store, admit_per_minute=None, max_active=1)
+    line.enter("in")
+    for n in range(60):
+        line.place(f"s{n}")
+        line.place(f"v{n}", line=1)
+    line.set_limits(max_active=41)
+    assert Counter(index for index, _ in called(line)) == {0: 30, 1: 10}
+    for cap in (42, 43, 44, 45, 46, 47, 48, 49):
+        line.set_limits(max_active=cap)
+    assert Counter(index for index, _ in called(line)) == {0: 36, 1: 12}, "one by one the same"
 
 
 def test_calls_are_in_order_within_each_lane(store: Store) -> None:
@@ -58,17 +65,25 @@ def test_calls_are_in_order_within_each_lane(store: Store) -> None:
     assert len(came) == 24
     for index in (0, 1):
         order = [ticket.position for ticket in came if ticket.line == index]
-        assert all(later > earlier - 3 for earlier, later in zip(order, order[1:], strict=False)), "claims cross by the slots only"
+        assert all(later > earlier - 3 for earlier, later in pairwise(order)), "claims cross by the slots only"
     assert (line.number("cursor"), line.number("cursor1")) == (12, 12)
 
 
 def test_a_lane_without_people_lends_its_share_and_saves_nothing_up(store: Store) -> None:
-    line = lanes(store)
-    came = serve(line, line.places(30), 3)
-    assert len(came) >= 27, "alone in line it gets every call"
-    waiting = [ticket for n in range(30) for ticket in (line.place(f"s{n}"), line.place(f"v{n}", line=1))]
-    came = Counter(ticket.line for ticket in serve(line, waiting, 3)[:16])
-    assert came[1] in (4, 5), "no calls are owed for the time when nobody was there"
+    line = lanes(store, admit_per_minute=None, max_active=1)
+    held = line.enter("in")
+    alone = line.places(30, "alone")
+    line.set_limits(max_active=31)
+    assert called(line) == [(0, position) for position in range(2, 32)], "alone in line it gets every call"
+    for ticket in alone:
+        line.end(line.claim(ticket))
+    line.set_limits(max_active=1)
+    for n in range(30):
+        line.place(f"s{n}")
+        line.place(f"v{n}", line=1)
+    line.set_limits(max_active=17)
+    assert Counter(index for index, _ in called(line)) == {0: 12, 1: 4}, "no calls are owed for the time when nobody was there"
+    line.end(held)
 
 
 def test_people_who_are_away_hold_no_share(store: Store) -> None:
@@ -120,7 +135,8 @@ def test_leaving_renewing_and_ending_name_the_line(store: Store) -> None:
 
 def group(store: Store, shares: tuple[int, ...], **settings: object) -> Line:
     """The queues of a group are lines of one scope; tests build the state as `configure` would for it."""
-    line = Line(store, **{"admit_per_minute": None, **settings}, lanes=[{"name": f"q{n}", "share": s} for n, s in enumerate(shares)])
+    lines = [{"name": f"q{n}", "share": share} for n, share in enumerate(shares)]
+    line = Line(store, **{"admit_per_minute": None, **settings}, lanes=lines)
     line.store.command("HSET", "st:{q}:state", "is_group", "1")
     return line
 

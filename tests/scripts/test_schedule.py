@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,11 @@ from edge.core import draw
 from edge.core.states import MODES, QUEUE_STATES, effective_state
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
+
+
+ACTIONS: dict[str, Any] = {
+    "open": "open", "paused": "pause", "draining": "drain", "closed": "close", "maintenance": "maintenance",
+}  # fmt: skip
 
 
 def moment(seconds: float) -> str:
@@ -206,8 +212,7 @@ def test_each_mode_gives_what_the_table_says(store: Store, mode: str) -> None:
     line = Line(store, admit_per_minute=None, max_active=2, claim_within_s=60)
     held = line.enter("in")
     called, waiting = line.place("called"), line.place("waiting")
-    action = {"open": "open", "paused": "pause", "draining": "drain", "closed": "close", "maintenance": "maintenance"}[mode]
-    assert line.control(action).details[0] == mode  # type: ignore[arg-type]
+    assert line.control(ACTIONS[mode]).details[0] == mode
     row = QUEUE_STATES[mode]
     newcomer = line.join("new")
     assert (newcomer.verdict == "waiting") == row.joins, newcomer
@@ -243,14 +248,14 @@ def test_sold_out_ends_when_units_come_back(store: Store) -> None:
 
 def test_the_effective_state_is_that_of_the_table(store: Store) -> None:
     """Every mode crossed with the schedule, the stock and the clock."""
-    for mode, action in (("open", "open"), ("paused", "pause"), ("draining", "drain"), ("closed", "close"), ("maintenance", "maintenance")):
+    for mode, action in ACTIONS.items():
         for opens, sold in ((None, 0), (600, 0), (None, 1)):
             store.command("FLUSHALL")
             line = Line(store, admit_per_minute=None, inventory=1, opens_at=moment(opens) if opens else None)
             if sold:
                 line.end(line.enter("b"), "completed")
             if action != "open":
-                line.control(action)  # type: ignore[arg-type]
+                line.control(action)
             expected = effective_state(
                 mode,  # type: ignore[arg-type]
                 line.now_ms,

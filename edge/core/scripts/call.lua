@@ -102,17 +102,23 @@ local function line_to_call(s, offers, weights)
 end
 
 local function offers_of(s, room)
-  local offers, weights, lowest = {}, 0, nil
+  local offers, weights = {}, 0
   for _, line in ipairs(s.lines) do
     local offer = next_present(s, line, room)
     offer.taken, offers[line.index], weights = 0, offer, weights + line.weight
-    if #offer.members > 0 then lowest = math.min(lowest or line.pass, line.pass) end
-  end
-  -- A line without people earns no credit for later.
-  for _, line in ipairs(s.lines) do
-    if #offers[line.index].members == 0 and lowest then line.pass = math.max(line.pass, lowest) end
   end
   return offers, weights
+end
+
+-- A line without people earns no credit for later: it stands where the least served of the others does.
+local function forget_credit(s, offers)
+  local lowest
+  for _, line in ipairs(s.lines) do
+    if #offers[line.index].members > 0 then lowest = math.min(lowest or line.pass, line.pass) end
+  end
+  for _, line in ipairs(s.lines) do
+    if lowest and #offers[line.index].members == 0 then line.pass = math.max(line.pass, lowest) end
+  end
 end
 
 -- `room` turns for the lines by their shares; what one does not use the others get.
@@ -126,6 +132,7 @@ local function call_lines(s, room)
     line.pass = line.pass + math.floor(STRIDE / line.weight)
     line.held = line.held + 1 -- for the quotas of this round; `take` counts them for good
   end
+  forget_credit(s, offers)
   for _, line in ipairs(s.lines) do
     local offer = offers[line.index]
     line.held = line.held - offer.taken
