@@ -12,7 +12,6 @@ from edge.core.states import MODES, QUEUE_STATES, effective_state
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
 
-
 ACTIONS: dict[str, Any] = {
     "open": "open", "paused": "pause", "draining": "drain", "closed": "close", "maintenance": "maintenance",
 }  # fmt: skip
