@@ -152,7 +152,8 @@ def checkout(scope: str, epoch: str, position: int, visitor: str, step: Literal[
              now_ms: int | None = None) -> Call:  # fmt: skip
     """The payment begins, or gets its time once more.
 
-    Verdicts: checkout (ends at, expires at, renew at: Unix ms), ended, epoch, missing; refused (no_checkout, not_started, extended).
+    Verdicts: checkout (ends at, expires at, renew at: Unix ms), refused (why: no_checkout, not_started, extended).
+    Or: ended, epoch, missing.
     """
     return _call(scripts.CHECKOUT, scope, now_ms, random, epoch, member(position, line), visitor, step)
 

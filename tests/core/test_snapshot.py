@@ -43,7 +43,8 @@ def test_the_full_form() -> None:
     [
         [], SHORT[:8], [*SHORT, 1], FULL[:19], [*FULL, 1], ["e", "x", *SHORT[2:]], [*FULL[:17], "000000000x", *FULL[18:]],
         [*FULL[:19], "56", *REST], [*FULL[:19], [["5"]], *REST],
-        [*FULL[:-1], "x"], [*FULL[:-1], [LINE[:7]]], [*FULL[:-1], ["x"]], ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
+        [*FULL[:-1], "x"], [*FULL[:-1], [LINE[:7]]], [*FULL[:-1], ["x"]],
+        ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
     ],
 )  # fmt: skip
 def test_another_shape_is_refused(values: list[Any]) -> None:
