@@ -1,7 +1,8 @@
 """Search crawlers, known by the networks that their operators publish, never by what they say of themselves.
 
 The store holds a list under `crawlers.json`: a name and its networks (CIDR). `seal` writes it as sorted intervals of fixed width,
-in hexadecimal, so that a fresh sandbox finds an address by bisection and reads nothing else; a list as people write it works too.
+in hexadecimal, so that a fresh sandbox finds an address by bisection and reads nothing else. A short list as people write it
+works too.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from edge.core.fields import ListOf, MapOf, Text
 CRAWLERS_KEY = "crawlers.json"
 TEXT_MAX_BYTES = 500_000
 NAMES_AT_MOST, NETWORKS_AT_MOST = 64, 4096
+UNSEALED_AT_MOST = 16  # networks; each costs a fresh sandbox a quarter of a million instructions
 # No crawler's networks are wider; half of the internet by a slip of the pen is.
 WIDEST_BITS: Mapping[int, int] = {4: 8, 6: 19}
 _DIGITS: Mapping[int, int] = {4: 8, 6: 32}  # of an address in hexadecimal
 _INDEX_DIGITS = 2
 _START = '{"checked": "'
+_FIELDS = ('"names": ', '"ipv4": "', '"ipv6": "')
 _LISTS = MapOf(
     Text(r"[a-z0-9-]+", "only a-z, 0-9 and -", 48),
     ListOf(Text(r"[0-9a-fA-F.:]+(/[0-9]{1,3})?", "a network, as 192.0.2.0/24 or 2001:db8::/32", 49), 1, NETWORKS_AT_MOST),
@@ -107,7 +110,8 @@ def _checksum(body: str) -> str:
 
 def seal(crawlers: Crawlers) -> str:
     """The text of a list that was checked, quick to read."""
-    body = f'"names": {json.dumps(crawlers.names)},\n"ipv4": "{crawlers.ipv4}",\n"ipv6": "{crawlers.ipv6}"}}\n'
+    names, ipv4, ipv6 = _FIELDS
+    body = f'{names}{json.dumps(crawlers.names)},\n{ipv4}{crawlers.ipv4}",\n{ipv6}{crawlers.ipv6}"}}\n'
     return f'{_START}{_checksum(body)}",\n{body}'
 
 
@@ -120,8 +124,14 @@ def load_crawlers(text: str) -> Crawlers:
         if first != f'{_START}{_checksum(body)}",':
             raise ConfigError(CRAWLERS_KEY, "was changed after it was checked; apply the list itself again")
         try:
-            value = json.loads(text)
-            return Crawlers(tuple(value["names"]), str(value["ipv4"]), str(value["ipv6"]))
-        except (KeyError, TypeError, ValueError) as error:
+            # Not as JSON, though it is: reading the long texts as such costs a fresh sandbox more than all the rest.
+            names, ipv4, ipv6 = body.removesuffix('"}\n').split(",\n")
+            names, ipv4, ipv6 = (part.removeprefix(start) for part, start in zip((names, ipv4, ipv6), _FIELDS, strict=True))
+            return Crawlers(tuple(json.loads(names)), ipv4.removesuffix('"'), ipv6)
+        except ValueError as error:
             raise ConfigError(CRAWLERS_KEY, f"is of another version ({error}); apply the list itself again") from error
-    return check_crawlers(read_json(text))
+    value = read_json(text)
+    if isinstance(value, dict) and sum(len(member) for member in value.values() if isinstance(member, list)) > UNSEALED_AT_MOST:
+        raise ConfigError(CRAWLERS_KEY, f"more than {UNSEALED_AT_MOST} networks are too many to read at each start; put the list "
+                          "in force with: stanchion crawlers apply FILE")  # fmt: skip
+    return check_crawlers(value)

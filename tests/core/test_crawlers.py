@@ -15,6 +15,7 @@ from edge.core.crawlers import (
     CRAWLERS_KEY,
     NETWORKS_AT_MOST,
     TEXT_MAX_BYTES,
+    UNSEALED_AT_MOST,
     Crawlers,
     _checksum,
     check_crawlers,
@@ -99,7 +100,7 @@ def test_whatever_the_list_the_answer_is_that_of_each_network(lists: dict[str, l
 )
 def test_a_wrong_list_is_refused_with_its_place(value: Any, at: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_crawlers(json.dumps(value))
+        check_crawlers(value)
     assert caught.value.path == (f"crawlers.{at}" if at else "crawlers")
 
 
@@ -113,6 +114,15 @@ OTHER_VERSION = f'{{"checked": "{_checksum(_BODY)}",\n{_BODY}'
 def test_a_broken_text_is_refused_in_words(text: str) -> None:
     with pytest.raises(ConfigError):
         load_crawlers(text)
+
+
+def test_a_long_list_has_to_be_sealed_and_a_short_one_does_not() -> None:
+    lists = {"a": [f"10.0.{n}.0/24" for n in range(UNSEALED_AT_MOST)]}
+    assert load_crawlers(json.dumps(lists)).name_of("10.0.15.1") == "a"
+    lists["b"] = ["192.0.2.0/24"]
+    with pytest.raises(ConfigError, match="stanchion crawlers apply"):
+        load_crawlers(json.dumps(lists))
+    assert json.loads(seal(check_crawlers(lists)))["names"] == ["a", "b"], "it is JSON all the same"
 
 
 @given(st.text(max_size=200))

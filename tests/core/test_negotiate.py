@@ -42,6 +42,7 @@ def test_scripts_get_json(accept: str) -> None:
         "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
         "text/html, application/json",
+        "text/html,application/json;q=1.0,text/html;q=0.1",
         "application/json;q=0.9, text/html",
         "application/json;q=0",
         "application/json;q=0, */*",
@@ -124,3 +125,10 @@ def test_the_most_specific_range_decides_in_whatever_order(ranges: list[tuple[st
 @given(st.text(alphabet=' ,;="\\\\/*q01.ab', max_size=80))
 def test_any_header_is_read(header: str) -> None:
     assert all(0 <= found.quality <= 1 and "/" in found.name for found in parse_accept(header))
+
+
+@given(st.text(alphabet=' ,;="/*q01.', max_size=40) | st.sampled_from(["application/json", "*/*", "text/html;q=0"]))
+def test_the_short_cut_for_browsers_says_what_reading_says(rest: str) -> None:
+    json, html = quality(f"text/html,{rest}", "application/json"), quality(f"text/html,{rest}", "text/html")
+    assert (html, json <= html) == (1.0, True)
+    assert not prefers_json(f"text/html,{rest}")

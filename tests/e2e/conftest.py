@@ -16,6 +16,7 @@ QUEUES = [
     queue("app", manual=True),
     queue("load", admit_per_minute=600, burst=3, max_active=4),
     queue("plan", manual=True, max_active=4),
+    queue("bots", manual=True, crawlers="hold"),
 ]
 
 

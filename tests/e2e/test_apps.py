@@ -74,3 +74,23 @@ def test_real_answers_keep_to_the_schema(stack: Stack) -> None:
     assert (write.headers["content-type"], write.json()["error"]) == ("application/problem+json", "not sent")
     assert left.headers["stanchion-token"] == "new"
     assert dict(visitor.cookies) == {}
+
+
+def test_a_verified_crawler_is_held_without_a_place_within_a_second(stack: Stack, tmp_path: Path) -> None:
+    person = stack.visitor(**{"User-Agent": "Findbot"})
+    assert person.get("/bots/").headers["retry-after"] == "1"
+    assert "stanchion-bots.c" in person.cookies
+    file = tmp_path / "crawlers.json"
+    file.write_text(json.dumps({"findbot": ["127.0.0.0/8"]}))
+    done = stack.command("crawlers", "apply", str(file))
+    assert done.returncode == 0, done.stderr
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while (answer := stack.visitor().get("/bots/")).headers["retry-after"] != "600":
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        assert (answer.status_code, answer.headers.get("set-cookie")) == (503, None)
+        assert stack.visitor().get("/app/").headers["retry-after"] == "1", "a queue that treats them as people"
+    finally:
+        file.write_text("{}")
+        assert "no crawlers" in stack.command("crawlers", "apply", str(file)).stdout
