@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := edge host admin cli sim
 
-.PHONY: help run test check bench conformance fastly clean docs messages
+.PHONY: help run test check bench conformance hosts bench-hosts fastly clean docs messages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -31,6 +31,19 @@ conformance: $(STAMP) ## the contract and the laws against a host: HOST=local (d
 
 fastly: $(STAMP) ## the package for Fastly Compute, pkg/stanchion.tar.gz (docs/fastly.md)
 	$(BIN)/python -m host.fastly
+
+# The versions that the suite was run with. Only the parts of wasmtime-cli that serve a component: half the time to build.
+VICEROY := 0.22.0
+WASMTIME := 48.0.8
+WASMTIME_PARTS := run,serve,wasi-keyvalue,wasi-config,cranelift,cache,parallel-compilation,pooling-allocator,component-model-async,threads,logging,backtrace,addr2line
+
+hosts: ## install Viceroy and wasmtime with cargo (15-25 minutes each on two cores)
+	@command -v cargo >/dev/null || { echo "cargo is needed: https://rustup.rs"; exit 1; }
+	cargo install --locked viceroy --version $(VICEROY)
+	cargo install --locked wasmtime-cli --version $(WASMTIME) --no-default-features --features $(WASMTIME_PARTS)
+
+bench-hosts: $(STAMP) ## the same requests on every host that is installed
+	$(BIN)/python -m bench.hosts
 
 check: $(STAMP) build/bindings ## ruff, the type checker, import rules
 	$(BIN)/ruff check .

@@ -16,8 +16,9 @@ _PROGRAMS: dict[str, tuple[tuple[str, ...], str]] = {
     "redis": (("redis-server",), "apt-get install redis-server"),
     "chromium": (("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium"),
     "node": (("node",), "install Node.js 20 or newer (with npm)"),
-    "viceroy": (("viceroy", "~/.cargo/bin/viceroy"), "cargo install --locked viceroy"),
+    "viceroy": (("viceroy", "~/.cargo/bin/viceroy"), "make hosts"),
     "fastly-python": ((), "install Python 3.12 or newer beside this one, or name it in STANCHION_FASTLY_PYTHON"),
+    "wasmtime": (("wasmtime", "~/.cargo/bin/wasmtime"), "make hosts"),
     "systemd": (("systemd-analyze",), "install systemd"),
 }
 

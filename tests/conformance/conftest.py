@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.hosts import chosen
+from tests.conformance.hosts import chosen, chosen_limits
 from tests.conformance.world import World, running
 from tests.e2e.stack import queue
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = [(item, mark) for item in items for mark in item.iter_markers("limited")]
     if not marked:
         return
-    limits = chosen().limits
+    limits = chosen_limits()
     for item, mark in marked:
         for name in mark.args:
             if name in limits:

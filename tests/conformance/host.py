@@ -54,6 +54,10 @@ class Host:
     publish_in_force_s: float = 1.0
     # How long Redis must have been away for the queue's word on it to count.
     away_after_s: float = 6.0
+    # Whether configuration and pages are lost when Redis loses everything.
+    store_is_in_redis: bool = False
+    # Another component in the place of the gate's, for measuring.
+    component: Path | None = None
     port: int = 0
     process: subprocess.Popen[str] | None = None
     log_path: Path | None = None

@@ -42,7 +42,7 @@ def test_a_visitor_walks_from_arrival_to_the_shop(world: World) -> None:
     first = visitor.get("/rate/tickets?b=2&a=1&a=")
     assert held(first)
     assert "stanchion-rate.c" in visitor.cookies
-    assert re.search(r'<noscript><meta http-equiv="refresh" content="2">', first.text)
+    assert re.search(r'<noscript><meta http-equiv="refresh" content="2;url=/rate/tickets\?b=2&amp;a=1&amp;a=">', first.text)
     second = status(visitor, "rate")
     assert set(second) == STATUS_KEYS
     assert second["position"] >= 1, "the cookie came back, so the position is in this very answer"

@@ -103,7 +103,8 @@ class World:
 
     def republish(self) -> None:
         """What an operator does after Redis lost its memory, where the store of a host is in Redis, too."""
-        self.host.publish(self.site)
+        if self.host.store_is_in_redis:
+            self.host.publish(self.site)
 
     def begin(self, queues: Sequence[Queue]) -> None:
         """Begins the state of queues that have never run."""

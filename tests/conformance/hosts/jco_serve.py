@@ -55,7 +55,8 @@ class JcoHost(WasiHost):
         # Debian's Node.js is older than the 22 that jco needs; npm brought one along.
         brought = [path.parent for path in program.parents[1].glob("node-linux-*/bin/node")]
         environ["PATH"] = os.pathsep.join([*map(str, brought), environ["PATH"]])
-        self.run([program, "serve", "--port", str(port), "--host", "127.0.0.1", component()], site, environ, port)
+        command = [program, "serve", "--port", str(port), "--host", "127.0.0.1", self.component or component()]
+        self.run(command, site, environ, port)
 
 
 def make() -> Host:

@@ -24,6 +24,8 @@ class LocalHost(Host):
             "UPSTASH_REDIS_REST_URL": site.rest_url,
             "UPSTASH_REDIS_REST_TOKEN": site.rest_token,
         }
+        if self.component is not None:
+            environ["STANCHION_COMPONENT"] = str(self.component)
         self.run([sys.executable, "-m", "host.edge"], site, environ, port)
 
 

@@ -35,6 +35,7 @@ class WasiHost(Host):
     """A host whose configuration and pages are in Redis."""
 
     publish_in_force_s: float = 1.2
+    store_is_in_redis: bool = True
 
     def publish(self, site: Site) -> None:
         """What `stanchion kv push` does."""

@@ -1,0 +1,30 @@
+"""`wasmtime serve`: the wasi:http component under wasmtime's own server, each instance a node of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.conformance.host import Host, Limit, Site, clean_environ
+from tests.conformance.hosts.wasi import WasiHost, component, guest_environ
+from tests.host.rest.servers import free_port
+from tests.needs import needs
+
+# Without reuse every request would be a node's first one: it would ask Redis for configuration and snapshot each time.
+REUSE = ("--max-instance-reuse-count", "100000", "--idle-instance-timeout", "60s")
+LIMITS: dict[str, Limit] = {}
+
+
+@dataclass
+class WasmtimeHost(WasiHost):
+    """One process; an instance for each request that is under way at the same time."""
+
+    def start(self, site: Site) -> None:
+        program, port = needs("wasmtime"), free_port()
+        settings = [word for name, value in guest_environ(site).items() for word in ("--env", f"{name}={value}")]
+        command = [program, "serve", "-S", "cli", *REUSE, "--addr", f"127.0.0.1:{port}", "--no-logging-prefix", *settings]
+        self.run([*command, self.component or component()], site, clean_environ(), port)
+
+
+def make() -> Host:
+    """Wasmtime where it is installed."""
+    return WasmtimeHost("wasmtime", LIMITS)
