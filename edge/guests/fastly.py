@@ -39,6 +39,7 @@ _FLAVOUR, _REST_URL, _REUSE_MS = "STANCHION_REDIS_FLAVOUR", "UPSTASH_REDIS_REST_
 _DELIVERY_PAUSES_S = (0.0, 0.25, 1.0)
 _PATH_SHOWN = 500
 _CONFIG = "stanchion/configuration"
+_HEALTH = "/.stanchion/health"
 
 
 def _now_ms() -> int:
@@ -104,15 +105,21 @@ class Gate:
             serving.message, self._around.country if wants_country else lambda address, headers: ""
         )
         if serving.context is None:
-            step: Decision = self._knowledge.on_config_error(request, problem)
+            step = self._without_configuration(request, problem)
         else:
             step = drive(decide(request, serving.context), lambda batch: self._run(batch, serving.deadline))
         serving.step = step
         self._carry_out(serving, step)
-        if self._shared.has_brought:
-            # As often as there is a new snapshot: seldom enough to cost nothing.
+        if serving.context is not None and (self._shared.has_brought or request.random[-1] == "0"):
+            # With each new snapshot, and one request of sixteen: seldom enough to cost nothing.
             self._shared.has_brought = False
             memory.remember(_CONFIG, self._knowledge.config_text, KEEP_MS)
+
+    def _without_configuration(self, request: Request, problem: str) -> Decision:
+        if request.target == _HEALTH:
+            # The gate answers; what it lacks is in the log, and in what visitors get.
+            return answers.json_answer(200, {"status": "ok", "configuration": "none"}, problem)
+        return self._knowledge.on_config_error(request, problem)
 
     def _carry_out(self, serving: Serving, step: Decision) -> None:
         if isinstance(step, Respond):

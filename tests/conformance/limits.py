@@ -12,6 +12,7 @@ LIMITS = {
     "spelled_hosts": "Host headers that are no authority by the letter reach the gate",
     "large_headers": "headers of 20 KB reach the gate",
     "memory": "the node remembers from one request to the next: it counts for itself, and shares a snapshot",
+    "rate_counter": "new places are counted for each client network",
     "last_configuration": "the last good configuration is known after it was replaced by a broken one",
     "streaming": "answers begin before they end",
     "country": "the host or the proxy before it says the country",

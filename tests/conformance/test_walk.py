@@ -178,7 +178,7 @@ def test_countries_choose_the_queue_and_nobody_walks_round(world: World) -> None
     assert traveller.get("/country/").json()["queue"] == "jp", "the country is fixed when the place is given"
 
 
-@limited("memory")
+@limited("memory", "rate_counter")
 def test_places_of_one_network_are_capped(world: World) -> None:
     visitors = [world.visitor(**{"X-Forwarded-For": f"192.0.2.{number}"}) for number in range(5)]
     for visitor in visitors:

@@ -29,6 +29,7 @@ KEEP_MS = 3_600_000
 
 _KEY = "stanchion/"
 _LAST = "stanchion/last/"
+_AWAY = "stanchion/away"
 
 
 @dataclass(slots=True)
@@ -101,12 +102,16 @@ class Shared:
         if transaction.is_obliged:
             transaction.bring(text, FRESH_MS, STALE_MS)
             self.has_brought = True
+        if known is not None and known.failed:
+            memory.remember(_AWAY, "0", FAILURE_MS)
         memory.remember(_LAST + name, text, KEEP_MS)
         return self._told(fresh)
 
     def _share_failure(self, name: str, kind: str, known: Known | None, transaction: memory.Transaction, now_ms: int) -> Known:
         before = known if known is not None and known.results is not None else Known.read(memory.recall(_LAST + name))
-        since_ms = known.failed_since_ms if known is not None and known.failed else now_ms
+        # Redis is one for all queues: whoever meets it for the first time learns here that it has been away for a while.
+        since_ms = int(memory.recall(_AWAY) or 0) or now_ms
+        memory.remember(_AWAY, str(since_ms), FAILURE_MS)
         failure = Known(before.answered_ms if before else 0, before.results if before else None, kind, since_ms)
         if transaction.is_obliged:
             transaction.bring(failure.text(), PAUSE_MS, FAILURE_MS)

@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.host import Host, Limit
 
 # Which starter each HOST has; `make conformance HOST=...` sets the variable.
-STARTERS = {"local": "local", "viceroy": "viceroy", "jco": "jco_serve", "wasmtime": "wasmtime_serve"}
+STARTERS = {"local": "local", "double": "double", "viceroy": "viceroy", "jco": "jco_serve", "wasmtime": "wasmtime_serve"}
 CHOSEN = os.environ.get("STANCHION_CONFORMANCE_HOST", "local")
 
 

@@ -12,6 +12,7 @@ from tests.needs import needs
 
 LIMITS = {
     "last_configuration": Limit("its stores change by a restart only, which forgets everything"),
+    "rate_counter": Limit("its edge rate counters count nothing"),
     "upgrade": Limit("WebSockets are tunnelled", runs=False),
 }
 
