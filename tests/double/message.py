@@ -111,6 +111,6 @@ def send(backend: Backend, message: Message, body: Body) -> tuple[Message, Body]
     if content or message.values("content-length") or message.values("transfer-encoding"):
         connection.putheader("Content-Length", str(len(content)))
     connection.endheaders(content or None)
-    found = connection.getresponse()
-    headers = [(name, value.encode("latin-1")) for name, value in found.headers.items() if name.lower() not in _HOP]
-    return Message(status=found.status, headers=headers), Body(source=found, sock=connection.sock)
+    answer = connection.getresponse()
+    headers = [(name, value.encode("latin-1")) for name, value in answer.headers.items() if name.lower() not in _HOP]
+    return Message(status=answer.status, headers=headers), Body(source=answer, sock=connection.sock)
