@@ -15,7 +15,7 @@ _FINAL_SLOTS = frozenset({"queue_name", "target_url", "message", "nonce"})
 _LIVE_SLOTS = _FINAL_SLOTS | {"state", "status_url", "poll_s", "refresh_s"}
 _RETRY_SLOTS = _LIVE_SLOTS - {"poll_s"} | {"retry_s"}
 _LINE_SLOTS = _LIVE_SLOTS | {
-    "ahead", "wait_low_min", "wait_high_min", "wait_known", "updated_utc", "grace", "status_json", "leave_url", "claim_left_s",
+    "ahead", "wait_low_min", "wait_high", "wait_known", "updated_utc", "grace", "status_json", "leave_url", "claim_left_s",
     "late_claim",
 }  # fmt: skip
 REQUIRED_SLOTS: dict[str, frozenset[str]] = {

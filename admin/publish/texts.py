@@ -112,7 +112,7 @@ def _clock(name: str, words: Words) -> Markup:
 
 
 def _range(name: str, words: Words) -> Markup:
-    return words.minutes(name, "{{wait_high_min}}", "{{wait_low_min}}" if name == "wait" else "")
+    return words.duration("{{wait_high}}", "{{wait_unit}}", "{{wait_low}}" if name == "wait" else "", live=name)
 
 
 def _duration(name: str, words: Words) -> Markup:

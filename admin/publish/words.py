@@ -42,19 +42,18 @@ class Words:
             known.get(key, (english, english))[1] for key, english in (RANGE, RANGE_OF_DURATIONS)
         )
 
-    def duration(self, number: str, unit_slot: str) -> Markup:
-        """A number (a slot) and the words of all units; `unit_slot` says which of them shows."""
-        shown = Markup(number)
+    def duration(self, number: str, unit_slot: str, low: str = "", live: str = "") -> Markup:
+        """A number (a slot), or the range from `low` to it, and the words of all units; `unit_slot` says which of them shows.
+
+        The script keeps the element current under the name `live`.
+        """
+        shown = escape(self._range).replace("{low}", low).replace("{high}", number) if low else Markup(number)
         inner = Markup("").join(Markup('<span class="u-{}">{}</span>').format(unit, self._after(unit, shown)) for unit in UNITS)
-        return Markup('<bdi class="d" data-n="{}" data-u="{}">{}{}</bdi>').format(
-            shown, Markup(unit_slot), shown if self._number_first else "", inner
+        name = Markup(' data-v="{}"').format(live) if live else ""
+        return Markup('<bdi class="d"{} data-n="{}" data-u="{}">{}{}</bdi>').format(
+            name, Markup(number), Markup(unit_slot), shown if self._number_first else "", inner
         )
 
-    def minutes(self, name: str, number: str, low: str = "") -> Markup:
-        """So many minutes, or from `low` to so many; the script keeps the element `name` current."""
-        shown = escape(self._range).replace("{low}", low).replace("{high}", number) if low else Markup(number)
-        before = shown if self._number_first else ""
-        return Markup('<bdi data-v="{}" data-n="{}">{}{}</bdi>').format(name, Markup(number), before, self._after("min", shown))
 
     def css(self) -> str:
         """The style rules that choose between plural forms; empty where all forms are alike."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from edge.core import cors, pages, problems
+from edge.core.admission import WaitRange
 from edge.core.languages import MAX_HEADER_CHARS, negotiate
 from edge.core.messages import Context, Request, Respond
 from edge.core.model import Queue
@@ -26,6 +27,7 @@ _JSON_HEADERS = (("Content-Type", "application/json"), *NO_STORE)
 _PROBLEM_HEADERS = (("Content-Type", problems.MEDIA_TYPE), *NO_STORE)
 FIRST_REFRESH_S = 2  # without JavaScript a candidate's cookie comes back this soon
 _MINUTE_S = 60
+_HOUR_MIN = 60
 _ERRORS = (429, 503)
 
 Extra = tuple[tuple[str, str], ...]
@@ -69,8 +71,16 @@ def wants_json(request: Request) -> bool:
     return prefers_json(request.header("accept"))
 
 
-def _minutes(seconds: int, *, up: bool) -> str:
-    return str(max(1, -(-seconds // _MINUTE_S)) if up else seconds // _MINUTE_S)
+_NO_WAIT = dict.fromkeys(("wait_low_min", "wait_high_min", "wait_low", "wait_high", "wait_unit"), "")
+
+
+def _wait(wait: WaitRange | None) -> dict[str, str]:
+    """The expected wait in minutes; and as people say it, from an hour on in hours. Rounded outwards."""
+    if wait is None:
+        return _NO_WAIT
+    low, high = wait.low_s // _MINUTE_S, max(1, -(-wait.high_s // _MINUTE_S))
+    said = (low, high, "min") if low < _HOUR_MIN else (low // _HOUR_MIN, -(-high // _HOUR_MIN), "h")
+    return dict(zip(_NO_WAIT, map(str, (low, high, *said)), strict=True))
 
 
 @lru_cache(maxsize=8)
@@ -89,8 +99,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "position": "" if standing.position is None else str(standing.position),
         "ahead": "" if standing.ahead is None else str(standing.ahead),
         "wait_known": "yes" if wait else "no",
-        "wait_low_min": _minutes(wait.low_s, up=False) if wait else "",
-        "wait_high_min": _minutes(wait.high_s, up=True) if wait else "",
+        **_wait(wait),
         "poll_s": str(standing.poll_s),
         "refresh_s": str(max(FIRST_REFRESH_S, standing.poll_s)),
         "claim_left_s": str(standing.claim_left_s),

@@ -44,7 +44,7 @@ function date(iso) {
 
 // The promises of the page stand there in one unit; here minutes become hours and minutes.
 function spellOut() {
-  document.querySelectorAll(".d").forEach((e) => {
+  document.querySelectorAll(".d:not([data-v])").forEach((e) => {
     const n = Number(e.dataset.n), name = e.dataset.u;
     if (!words || !(n > 0) || !words.units[name]) return;
     e.textContent = name === "min" ? minutes(n) : unit(name, n, number(n));

@@ -75,8 +75,19 @@ def test_minutes_are_rounded_to_the_honest_side() -> None:
     assert minutes(0, 0) == ("0", "1")
     assert minutes(59, 61) == ("0", "2")
     assert minutes(60, 60) == ("1", "1")
+    assert minutes(3600, 5401) == ("60", "91")
     values = answers._values(Standing(QUEUE, "waiting", 0), request(), "n")
     assert (values["wait_known"], values["wait_low_min"], values["wait_high_min"]) == ("no", "", "")
+
+
+@pytest.mark.parametrize(
+    ("low_s", "high_s", "said"),
+    [(480, 720, ("8", "12", "min")), (0, 90, ("0", "2", "min")), (3540, 7200, ("59", "120", "min")),
+     (3600, 5400, ("1", "2", "h")), (9000, 14_401, ("2", "5", "h"))],
+)  # fmt: skip
+def test_a_long_wait_is_said_in_hours(low_s: int, high_s: int, said: tuple[str, str, str]) -> None:
+    values = answers._values(Standing(QUEUE, "waiting", 0, wait=WaitRange(low_s, high_s)), request(), "n")
+    assert (values["wait_low"], values["wait_high"], values["wait_unit"]) == said
 
 
 def test_without_javascript_the_first_refresh_comes_after_two_seconds_and_none_sooner() -> None:

@@ -81,3 +81,6 @@ def test_a_duration_stands_in_the_page_in_words(language: str) -> None:
     assert made.count("{{grace}}") == 2  # once to read, once to choose by
     assert made.count('class="u-') == 3
     assert (made.count('class="p-') > 0) == (language != "ja")
+    range_of = Words(language, TEMPLATES).duration("{{wait_high}}", "{{wait_unit}}", "{{wait_low}}", live="wait")
+    assert range_of.startswith('<bdi class="d" data-v="wait" data-n="{{wait_high}}" data-u="{{wait_unit}}">{{wait_low}}')
+    assert range_of.index("{{wait_low}}") < range_of.rindex("{{wait_high}}") < range_of.index('class="u-s"')

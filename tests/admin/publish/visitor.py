@@ -73,6 +73,7 @@ def filled(brand: str, language: str, state: str, *, page: str = "", **changed: 
     values = {
         "queue_name": "Spring Release", "queue_id": "launch", "state": state, "position": "5012", "ahead": "1204",
         "wait_low_min": "8", "wait_high_min": "12", "wait_known": "yes", "poll_s": "10", "refresh_s": "15", "claim_left_s": "292",
+        "wait_low": "8", "wait_high": "12", "wait_unit": "min",
         "retry_s": "10", "updated_iso": "2030-05-03T12:04:31Z", "updated_utc": "12:04:31", "status_url": "/.stanchion/status",
         "leave_url": "/.stanchion/leave", "target_url": "/launch/?a=1&b=%2F", "nonce": "bm9uY2U=", "request_id": "7f3a9c21",
         "message": "", "status_json": json.dumps(says),
@@ -82,7 +83,8 @@ def filled(brand: str, language: str, state: str, *, page: str = "", **changed: 
         "late": "15", "late_unit": "min", "grace": "24", "grace_unit": "h",
     }  # fmt: skip
     if says["ahead"] is None:
-        values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no"}
+        values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no",
+                   "wait_low": "", "wait_high": "", "wait_unit": ""}  # fmt: skip
     key = page_key(brand, 1, language, page or page_state(state))
     return compile_page((SEED / key).read_text(encoding="utf-8")).fill(values | changed)
 
