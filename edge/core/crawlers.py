@@ -27,7 +27,8 @@ WIDEST_BITS: Mapping[int, int] = {4: 8, 6: 19}
 _DIGITS: Mapping[int, int] = {4: 8, 6: 32}  # of an address in hexadecimal
 _INDEX_DIGITS = 2
 _START = '{"checked": "'
-_FIELDS = ('"names": ', '"ipv4": "', '"ipv6": "')
+# How the lines of a sealed list begin and end.
+_FIELDS = (('"names": ', ","), ('"ipv4": "', '",'), ('"ipv6": "', '"}'))
 _LISTS = MapOf(
     Text(r"[a-z0-9-]+", "only a-z, 0-9 and -", 48),
     ListOf(Text(r"[0-9a-fA-F.:]+(/[0-9]{1,3})?", "a network, as 192.0.2.0/24 or 2001:db8::/32", 49), 1, NETWORKS_AT_MOST),
@@ -110,8 +111,8 @@ def _checksum(body: str) -> str:
 
 def seal(crawlers: Crawlers) -> str:
     """The text of a list that was checked, quick to read."""
-    names, ipv4, ipv6 = _FIELDS
-    body = f'{names}{json.dumps(crawlers.names)},\n{ipv4}{crawlers.ipv4}",\n{ipv6}{crawlers.ipv6}"}}\n'
+    values = (json.dumps(crawlers.names), crawlers.ipv4, crawlers.ipv6)
+    body = "".join(f"{start}{value}{end}\n" for value, (start, end) in zip(values, _FIELDS, strict=True))
     return f'{_START}{_checksum(body)}",\n{body}'
 
 
@@ -125,9 +126,9 @@ def load_crawlers(text: str) -> Crawlers:
             raise ConfigError(CRAWLERS_KEY, "was changed after it was checked; apply the list itself again")
         try:
             # Not as JSON, though it is: reading the long texts as such costs a fresh sandbox more than all the rest.
-            names, ipv4, ipv6 = body.removesuffix('"}\n').split(",\n")
-            names, ipv4, ipv6 = (part.removeprefix(start) for part, start in zip((names, ipv4, ipv6), _FIELDS, strict=True))
-            return Crawlers(tuple(json.loads(names)), ipv4.removesuffix('"'), ipv6)
+            lines = body.rstrip("\n").split("\n")
+            names, ipv4, ipv6 = (line[len(start) : -len(end)] for line, (start, end) in zip(lines, _FIELDS, strict=True))
+            return Crawlers(tuple(json.loads(names)), ipv4, ipv6)
         except ValueError as error:
             raise ConfigError(CRAWLERS_KEY, f"is of another version ({error}); apply the list itself again") from error
     value = read_json(text)

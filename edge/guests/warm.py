@@ -11,6 +11,7 @@ import json
 from edge.core import builtin_page, identity, pages, standing
 from edge.core.conclude import conclude
 from edge.core.config import check_config
+from edge.core.crawlers import check_crawlers, load_crawlers, seal
 from edge.core.decide import decide
 from edge.core.messages import Context, Reply, Snapshots
 from edge.core.node import Granted, NodeCounters
@@ -21,7 +22,8 @@ from edge.guests import crossing
 _QUEUE = {
     "id": "warm", "name": "Warm", "admit_per_minute": 6, "page": "warm", "language": "en", "countries": ["JP"],
     "routes": [{"host": "*", "path": "/w/*", "methods": ["GET"], "ignore_case": True}], "unknown_country": "enter",
-    "bypass": ["/w/b"], "return_paths": ["/w/r"], "asset_extensions": ["css"],
+    "bypass": ["/w/b"], "return_paths": ["/w/r"], "asset_extensions": ["css"], "crawlers": "hold",
+    "allowed_origins": ["http://w"],
 }  # fmt: skip
 _EPOCH = "warmwarmwarm"
 
@@ -29,7 +31,10 @@ _EPOCH = "warmwarmwarm"
 def _context() -> Context:
     ring = Keyring.parse("warm:" + base64.urlsafe_b64encode(bytes(32)).decode())
     config = check_config({"queues": [_QUEUE]})
-    return Context.make(config, ring, lambda page, language, state: pages.builtin(state), NodeCounters())
+    context = Context.make(config, ring, lambda page, language, state: pages.builtin(state), NodeCounters())
+    text = seal(check_crawlers({"warm": ["198.51.100.0/24", "2001:db8::/32"]}))
+    context.crawlers = lambda: load_crawlers(text)
+    return context
 
 
 def _request(cookie: str, target: str = "/w/%78;a=1//../y", accept: str = "text/html,*/*;q=0.8") -> str:
@@ -75,6 +80,9 @@ def run() -> None:
                 context.snapshots, context.granted = Snapshots(), Granted()
                 for _ in range(2):  # the second time from memory
                     _decide(_request(cookie, target, accept), context, list(results))
+        token = cookie.partition("=")[2] or "new"
+        by_header = f"\nh.origin: http://w\nh.stanchion-token: {token}"
+        _decide(_request("", accept="application/json") + by_header, context, list(results))
     conclude(asked, "", 200, crossing.read_answer("200\nh.cache-control: private")[1], context)
     crossing.read_replies(json.dumps([{"name": "x", "failed": "slow", "away_ms": 1, "stale": None}]))
     standing.unavailable(queue, 0).status_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from edge.core import decide, outcome, reserved, stand
+from edge.core import cors, crawlers, decide, outcome, reserved, stand, token_header
 from edge.core.tokens import Keyring
 from edge.guests import no_ssl, warm
 from tests.core.support import KEYS
@@ -21,7 +21,7 @@ def test_it_takes_the_roads_of_first_requests() -> None:
         for function in (
             decide.decide, decide._forward, decide._held, stand.Step._inside, stand.Step._in_line, stand.Step._arriving,
             stand.Step._placed, stand.Step._admitted, stand.Step._candidate, outcome.waits_on, outcome.from_memory,
-            reserved._told,
+            reserved._told, crawlers.load_crawlers, crawlers.Crawlers.name_of, token_header.handed, cors.headers,
         )
     }  # fmt: skip
     seen = set()
