@@ -34,13 +34,15 @@ def negotiate(header: str, offered: Sequence[str], default: str) -> str:
     wanted, refused = _priorities(header)
     if not wanted and not refused:
         return default
-    tags = {name: _tag(name) for name in offered}
     named = [tag for _, tag in wanted]
-    open_to = {name: tag for name, tag in tags.items() if not _is_refused(tag, refused, named)}
+    # Only relatives of what is wanted are looked at closely, for a fresh sandbox pays for each; a refusal concerns all.
+    kin = {*(tag[0] for tag in named), *_REPLACED, *_CHINESE}
+    tags = {name: _tag(name) for name in offered if refused or name.partition("-")[0].lower() in kin}
+    open_to = {name: tag for name, tag in tags.items() if not _is_refused(tag, refused, named)} if refused else tags
     for tag in named:
         if tag != ("*",) and (found := _lookup(tag, open_to)):
             return found
-    if ("*",) in named and default not in open_to and _is_refused(_tag(default), refused, named):
+    if ("*",) in named and refused and _is_refused(_tag(default), refused, named):
         return next(iter(open_to), default)
     return default
 
@@ -120,11 +122,12 @@ def _covered(tag: _Tag, ranges: list[_Tag]) -> int:
 
 def _lookup(tag: _Tag, offered: dict[str, _Tag]) -> str:
     """The language that a range finds, or an empty text."""
+    kin = {name: other for name, other in offered.items() if other[0] == tag[0]}
     script = _script(tag)
-    while tag:
-        if found := next((name for name, other in offered.items() if other == tag), ""):
+    while tag and kin:
+        if found := next((name for name, other in kin.items() if other == tag), ""):
             return found
-        if found := _going_on(tag, script, offered):
+        if found := _going_on(tag, script, kin):
             return found
         tag = tag[:-1]
         while tag and len(tag[-1]) == 1:
@@ -132,9 +135,9 @@ def _lookup(tag: _Tag, offered: dict[str, _Tag]) -> str:
     return ""
 
 
-def _going_on(tag: _Tag, script: str, offered: dict[str, _Tag]) -> str:
+def _going_on(tag: _Tag, script: str, kin: dict[str, _Tag]) -> str:
     """The first language that is `tag` and more; in the script that was asked for, or else in the most read one."""
-    longer = {_script(other): name for name, other in reversed(offered.items()) if other[: len(tag)] == tag}
+    longer = {_script(other): name for name, other in reversed(kin.items()) if other[: len(tag)] == tag}
     if script:
         return longer.get(script) or longer.get("", "")
     return longer.get("") or longer.get("hans") or next(reversed(longer.values()), "")
