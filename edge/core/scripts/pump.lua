@@ -131,11 +131,11 @@ end
 local function note_passing(s)
   for _, line in ipairs(s.lines) do
     if s.lease >= line.passed_at + PASSED_EVERY_MS and line.cursor > 0 then
-      local member = line.index .. ':' .. text(line.cursor) .. ':' .. text(s.lease)
-      call('ZREMRANGEBYSCORE', PASSED, text(line.base + line.cursor), text(line.base + line.cursor))
-      call('ZADD', PASSED, text(line.base + line.cursor), member)
       line.passed_at = s.lease
-      if call('ZCARD', PASSED) > PASSED_KEPT then call('ZREMRANGEBYRANK', PASSED, '0', '999') end
+      if not passed_at(line, line.cursor) then
+        call('ZADD', PASSED, text(line.base + line.cursor), line.index .. ':' .. text(line.cursor) .. ':' .. text(s.lease))
+        if call('ZCARD', PASSED) > PASSED_KEPT then call('ZREMRANGEBYRANK', PASSED, '0', '999') end
+      end
     end
   end
 end

@@ -71,12 +71,6 @@ local function claim(s, member, deadline, wants_in, is_new)
   return let_in(s, member)
 end
 
--- When the cursor passed a position, to half a minute; nil if that was just now.
-local function passed_at(line, position)
-  local found = call('ZRANGEBYSCORE', PASSED, text(line.base + position), '(' .. text(line.base + LINE), 'LIMIT', '0', '1')[1]
-  return found and tonumber(string.match(found, '(%d+)$'))
-end
-
 -- Whoever let a turn go, or was away when it came by, has a right to come back that is stated and bounded (law 5).
 local function has_lapsed(s, line, position, missed)
   if position > line.cursor then return false end

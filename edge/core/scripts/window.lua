@@ -16,6 +16,12 @@ local function count_between(key, line, from, to)
   return call('ZCOUNT', key, text(line.base + from), to and text(line.base + to) or '(' .. text(line.base + LINE))
 end
 
+-- When the cursor passed a position, to half a minute; nil if that was just now.
+local function passed_at(line, position)
+  local found = call('ZRANGEBYSCORE', PASSED, text(line.base + position), '(' .. text(line.base + LINE), 'LIMIT', '0', '1')[1]
+  return found and tonumber(string.match(found, '(%d+)$'))
+end
+
 local function ready_of(s, line)
   if s.ready == 0 or #s.lines == 1 then return s.ready end
   return count_between(READY, line, 0)
@@ -85,6 +91,16 @@ local function settle_time(s, line)
   return s.opened_at > 0 and line.raised_at == s.opened_lease and s.spread or s.settle
 end
 
+-- Who comes into the window is no longer far back: at most SAMPLE_OF of those are in the sample.
+local function leave_sample(s, line, from, to)
+  if s.sample_every == 0 then return end
+  local members = {}
+  for position = from - from % s.sample_every + s.sample_every, to, s.sample_every do
+    members[#members + 1] = member_of(line, position)
+  end
+  if #members > 0 then call('ZREM', SAMPLE, unpack(members)) end
+end
+
 -- Positions up to `horizon` are asked for a sign of life; those up to `settled` have had time to give one.
 local function move_line(s, line)
   if line.settled < line.horizon and s.lease >= line.raised_at + settle_time(s, line) then
@@ -100,6 +116,7 @@ local function move_line(s, line)
       local step = math.ceil(missing * 1000 / line.share)
       if is_opening then step = 2 * step else step = math.min(step, 4 * math.max(line.raise_step, WINDOW_FLOOR)) end
       step = math.min(step, line.length - line.horizon)
+      leave_sample(s, line, line.horizon, line.horizon + step)
       line.horizon, line.raise_step, line.raised_at = line.horizon + step, step, s.lease
     end
   end

@@ -1,0 +1,129 @@
+"""Queueing that begins by itself above a load, the sample of those far back, the outflow, and the event stream."""
+
+from __future__ import annotations
+
+from tests.scripts.backends import Store
+from tests.scripts.line import Line
+
+
+def test_under_the_threshold_nobody_is_held_by_the_rate(store: Store) -> None:
+    line = Line(store, admit_per_minute=6, burst=1, start_queueing_above=60)
+    for n in range(20):
+        assert line.join(f"v{n}", direct=True, wants_in=True).verdict == "inside"
+    assert line.seen().is_dormant
+
+
+def test_above_the_threshold_people_queue_and_below_it_again_they_do_not(store: Store) -> None:
+    line = Line(store, admit_per_minute=60, burst=1, start_queueing_above=100, candidate_hold_s=1)
+    line.snapshot("node a", 0)
+    line.snapshot("node b", 0)
+    line.wait(5)
+    line.snapshot("node a", 70)
+    line.snapshot("node b", 29)
+    assert line.seen().is_dormant
+    line.wait(1)
+    line.snapshot("node b", 40)
+    assert not line.seen().is_dormant, "the nodes' counts are added"
+    line.join("v1", direct=True, wants_in=True)
+    assert line.join("v2", direct=True, wants_in=True).verdict == "candidate"
+    line.wait(62)
+    line.snapshot("node a", 150)
+    assert not line.seen().is_dormant, "above four fifths it goes on"
+    for _ in range(40):
+        line.wait(10)
+        line.snapshot()
+    assert line.seen().is_dormant
+
+
+def test_a_report_that_is_told_twice_counts_once_and_a_new_node_brings_nothing_old(store: Store) -> None:
+    line = Line(store, start_queueing_above=10)
+    line.snapshot("node a", 1000)
+    for _ in range(5):
+        line.snapshot("node a", 1008)
+    assert (line.number("visits_now"), line.seen().is_dormant) == (8, True)
+
+
+def test_the_caps_hold_while_nobody_has_to_queue(store: Store) -> None:
+    line = Line(store, admit_per_minute=60, max_active=3, start_queueing_above=1000)
+    verdicts = [line.join(f"v{n}", direct=True, wants_in=True).verdict for n in range(5)]
+    assert verdicts == ["inside"] * 3 + ["candidate"] * 2
+
+
+def test_queueing_does_not_end_while_somebody_waits(store: Store) -> None:
+    line = Line(store, admit_per_minute=0, start_queueing_above=5)
+    line.snapshot("node a", 0)
+    line.wait(1)
+    line.snapshot("node a", 50)
+    ticket = line.place("v1")
+    for _ in range(30):
+        line.wait(10)
+        line.touch(ticket)
+    assert not line.seen().is_dormant
+    line.end(ticket)
+    for _ in range(10):
+        line.wait(10)
+        line.snapshot()
+    assert line.seen().is_dormant
+
+
+def test_the_outflow_is_measured_and_forgets(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=1000)
+    for n in range(240):
+        line.wait(1)
+        line.enter(f"v{n}")
+    line.wait(1)
+    assert 54 <= line.seen().outflow_per_minute <= 63
+    for _ in range(40):
+        line.wait(10)
+        line.snapshot()
+    assert line.seen().outflow_per_minute < 3
+
+
+def test_the_sample_tells_the_share_of_those_still_there(store: Store) -> None:
+    """A third of the people far back closed the page; the share comes from five questions a second, not from all."""
+    line = Line(store, admit_per_minute=1)
+    tickets = line.places(1500)
+    line.wait(1)
+    every = line.seen().sample_every
+    assert every == 8
+    sampled = [ticket for ticket in tickets if ticket.position % every == 0 and ticket.position % 3]
+    for _ in range(5):
+        for ticket in sampled:
+            line.touch(ticket)
+        line.live(60, every_s=20)
+    assert 0.6 <= line.seen().present_share <= 0.74
+    assert len(line.members("sample")) <= 300
+
+
+def test_short_lines_need_no_sample(store: Store) -> None:
+    line = Line(store, admit_per_minute=1)
+    line.places(250)
+    snapshot = line.seen()
+    assert (snapshot.sample_every, snapshot.present_share) == (0, 1.0)
+
+
+def events(line: Line) -> list[str]:
+    found = line.store.command("XRANGE", "st:{q}:events", "-", "+")
+    return [what for _, fields in found for what in fields[3].split("\n")]
+
+
+def test_the_event_stream_tells_each_step_of_a_visit_once(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=1, claim_within_s=60, idle_s=60, renew_every_s=20, events=True)
+    held = line.enter("v1")
+    ticket, other = line.places(2, "w")
+    line.snapshot()
+    line.end(held, "completed")
+    line.claim(ticket)
+    line.end(other)
+    line.wait(70)
+    line.snapshot()
+    told = events(line)
+    assert [what for what in told if what.endswith(" 1")] == ["joined 1", "called 1", "admitted 1", "completed 1"]
+    assert [what for what in told if what.endswith(" 2")] == ["joined 2", "called 2", "admitted 2", "idle_expired 2"]
+    assert [what for what in told if what.endswith(" 3")] == ["joined 3", "left 3"]
+
+
+def test_without_the_stream_nothing_is_written(store: Store) -> None:
+    line = Line(store)
+    line.enter("v1")
+    assert line.store.command("EXISTS", "st:{q}:events") == 0
