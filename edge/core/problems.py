@@ -7,8 +7,8 @@ import json
 MEDIA_TYPE = "application/problem+json"
 # With the type about:blank the title is the phrase of the status (RFC 9457, section 4.2.1).
 _TITLES = {
-    400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 429: "Too Many Requests",
-    503: "Service Unavailable",
+    400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone",
+    429: "Too Many Requests", 503: "Service Unavailable",
 }  # fmt: skip
 
 TOO_MANY = "too many requests, from this network or from everybody; a place is not lost; try again after Retry-After"

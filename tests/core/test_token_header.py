@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edge.core.conclude import conclude
@@ -210,6 +211,44 @@ def test_no_header_is_an_error(text: str) -> None:
 
 
 _WORLD = World(queue(**MANUAL))
+
+_PRIVATE, _PUBLIC = [("cache-control", "private")], [("cache-control", "public, max-age=9")]
+_DONE = [("cache-control", "no-store"), ("stanchion-command", "complete")]
+STEPS: dict[str, Callable[[World, Browser], object]] = {
+    "ask": lambda world, who: who.get(headers={"accept": JSON}, answer=(200, _PRIVATE)),
+    "ask for what caches keep": lambda world, who: who.get(headers={"accept": JSON}, answer=(200, _PUBLIC)),
+    "buy": lambda world, who: who.get(method="POST", headers={"accept": JSON}, answer=(200, _DONE)),
+    "look": lambda world, who: who.get(method="HEAD"),
+    "status": lambda world, who: who.status(),
+    "leave": lambda world, who: who.leave({"accept": JSON}),
+    "call": lambda world, who: world.admit(1),
+    "pause": lambda world, who: world.pause(),
+    "resume": lambda world, who: world.resume(),
+    "reset": lambda world, who: world.reset(),
+    "a second": lambda world, who: world.pass_time(1),
+    "a minute": lambda world, who: world.live(60),
+    "a turn missed": lambda world, who: world.live(150),
+    "a visit run out": lambda world, who: world.live(400),
+}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from(list(STEPS)), max_size=14))
+@example(["ask", "ask", "call", "a second", "ask", "a minute", "ask", "buy", "ask", "status", "leave", "status"])
+def test_whatever_happens_the_header_fares_as_cookies_do(steps: list[str]) -> None:
+    def fate(make: Callable[[World], Browser]) -> list[object]:
+        world = World(queue(**MANUAL))
+        who, told = make(world), []
+        for step in steps:
+            got = STEPS[step](world, who)
+            if isinstance(got, Got):
+                body = got.json if got.body else None
+                told.append((got.status, got.forwarded is not None, body, got.calls, got.header("Stanchion-State")))
+        snapshot = world.snapshot()
+        return [*told, (snapshot.length, snapshot.waiting, snapshot.inside)]
+
+    assert fate(App) == fate(lambda world: Browser(world, accept=JSON))
+
 
 
 def test_the_host_is_asked_for_the_header() -> None:
