@@ -10,6 +10,7 @@ from edge.core.commands import Answer, Call
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.messages import Batch, Context, Reply, Request
 from edge.core.model import Queue
+from edge.core.opening import opening
 from edge.core.snapshot import Snapshot
 
 SNAPSHOT_MAX_AGE_MS = 500  # at most twice a second per node (law 6)
@@ -88,7 +89,8 @@ def at_hand(queue: Queue, request: Request, context: Context) -> View | None:
 
 
 def _take(queue: Queue, request: Request, context: Context) -> Generator[Batch, Reply, View]:
-    call = commands.take_snapshot(queue.scope, script_random(request))
+    node, visits = context.node.visits(queue.scope) if queue.start_queueing_above is not None else ("", 0)
+    call = commands.take_snapshot(queue.scope, script_random(request), node=node, visits=visits)
     name = f"snapshot:{queue.scope}"
     reply = yield Batch(name, [call], is_shared=True, max_age_ms=SNAPSHOT_MAX_AGE_MS)
     if _is_forgotten(reply):
@@ -107,6 +109,10 @@ def _take(queue: Queue, request: Request, context: Context) -> Generator[Batch, 
                 raise
     if snapshot is None:
         raise StoreBusy("the state of the queue has not begun")
+    doors = None if is_old else opening(queue, snapshot, context.ring, script_random(request))
+    if doors is not None:
+        opened = (yield from _run(f"open {queue.scope}", [doors, call]))[1].snapshot
+        snapshot, age_ms = (snapshot, age_ms) if opened is None else (opened, 0)
     if not is_old:
         context.snapshots.keep(queue.scope, request.now_ms - age_ms, snapshot)
     return View(snapshot, snapshot.clock_ms + age_ms, away_ms)

@@ -13,6 +13,7 @@ from edge.core.asking import look
 from edge.core.conclude import write_context
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor
+from edge.core.lines import dressed, gives_no_places, numbered, seated, seen_from, turned_away
 from edge.core.messages import Context, Deciding, Forward, Request, Respond
 from edge.core.model import Queue
 from edge.core.outcome import Outcome, from_memory
@@ -127,9 +128,18 @@ def _look_only(visitor: Visitor, match: Match, request: Request, context: Contex
         return _held(queue, Outcome(str(error), standing=where), match, request, context)
     if view.snapshot.queueing == 0:
         return _pass_by(request, context, f"nobody has to queue; not joined; {_rule(match, queue)}")
-    where = standing.candidate(queue, view.now_ms)
-    if place is not None and place.epoch == view.snapshot.epoch:
-        where = standing.in_line(queue, view.snapshot, place.position, view.now_ms)
+    snapshot = view.snapshot
+    where = dressed(standing.candidate(queue, view.now_ms), snapshot, queue.line)
+    if place is not None and place.epoch == snapshot.epoch:
+        seat = seated(place, snapshot)
+        seen = seen_from(snapshot, seat.line)
+        where = (
+            numbered(queue, snapshot, seat.position, seat.line, view.now_ms)
+            if seat.arrival
+            else dressed(standing.in_line(queue, seen, seat.position, view.now_ms), seen, seat.line)
+        )
+    elif gives_no_places(snapshot):
+        where = turned_away(queue, snapshot, snapshot.status, view.now_ms)
     return _held(queue, Outcome("looked at only", standing=where), match, request, context)
 
 
@@ -156,5 +166,5 @@ def _forward(visitor: Visitor, outcome: Outcome, match: Match, request: Request,
     assert held is not None
     proof = context.origin_passes.get(queue.id, held.visitor, request.now_ms)
     note = write_context(queue, held, outcome.set_cookies, fresh=outcome.fresh) if outcome.set_cookies else ""
-    why = f"{outcome.why} {held.position}; rule {match.rules[queue.id]} of {queue.id}"
+    why = f"{outcome.why} {held.position}; rule {match.rules.get(queue.id, '')} of {queue.id}"
     return Forward(why, queue.id, jar.others if jar.had_ours else None, proof, note)

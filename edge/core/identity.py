@@ -190,7 +190,8 @@ def pass_from(answer: Answer, queue: Queue, visitor: str) -> Pass:
     """The pass that an answer with the verdict `inside` grants. Raises StoreBusy when the answer is not whole."""
     if answer.snapshot is None:
         raise StoreBusy("the store let someone in and did not say where")
-    return Pass(queue.scope, answer.snapshot.epoch, visitor, answer.number(0), answer.number(2), answer.number(1))
+    renew_at_ms, expires_ms = answer.number(2), answer.number(1)
+    return Pass(queue.scope, answer.snapshot.epoch, visitor, answer.number(0), renew_at_ms, expires_ms, False, answer.line)
 
 
 def store_error_pass(queue: Queue, request: Request, place: Place | None) -> Pass:

@@ -60,6 +60,9 @@ class NodeCounters:
         self._tickets: dict[str, None] = {}
         self._admissions: dict[str, deque[int]] = {}
         self._holds: dict[str, int] = {}
+        self._visits: dict[str, int] = {}
+        self._visit_tickets: dict[str, None] = {}
+        self._name = ""
         self.refused_places = 0
         self.store_error_admissions = 0
 
@@ -101,6 +104,20 @@ class NodeCounters:
         while len(self._places) >= _NETWORKS_AT_MOST:
             del self._places[next(iter(self._places))]
         self._places[queue_id, network] = window
+
+    def visit(self, scope: str, ticket: str) -> None:
+        """Counts a new visit; the same `ticket` (64 random hex digits) is the same visit. The first one also names this node."""
+        self._name = self._name or ticket[40:56]
+        if ticket in self._visit_tickets:
+            return
+        if len(self._visit_tickets) >= _TICKETS_AT_MOST:
+            del self._visit_tickets[next(iter(self._visit_tickets))]
+        self._visit_tickets[ticket] = None
+        self._visits[scope] = self._visits.get(scope, 0) + 1
+
+    def visits(self, scope: str) -> tuple[str, int]:
+        """The node's name, empty before its first visit, and the new visits of a scope that it has seen since it began."""
+        return self._name, self._visits.get(scope, 0)
 
     def hold(self, queue_id: str, until_ms: int) -> None:
         """Redis has just been told of a newcomer who was handed a cookie: until then it need not be told of each."""

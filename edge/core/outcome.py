@@ -8,11 +8,16 @@ from edge.core import admission, standing
 from edge.core.asking import at_hand
 from edge.core.cookies import PLACE_MAX_AGE_S
 from edge.core.identity import Visitor
+from edge.core.lines import dressed, numbered, seated, seen_from
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
+from edge.core.states import QUEUE_STATES
 from edge.core.tokens import Pass, Place
+
+# States in which turns and presence run: there those near the head show life.
+MOVING = frozenset(name for name, state in QUEUE_STATES.items() if state.lease_clock)
 
 
 @dataclass(slots=True)
@@ -29,24 +34,26 @@ class Outcome:
 
 def is_ended(held: Pass, snapshot: Snapshot) -> bool:
     """Whether a pass was ended before its time (law 7)."""
-    return snapshot.is_ended(held.position) and held.epoch == snapshot.epoch
+    return snapshot.is_ended(held.position, held.line) and held.epoch == snapshot.epoch
 
 
 def needs_nothing(held: Pass, snapshot: Snapshot, now_ms: int) -> bool:
     """Whether a pass opens the door as it is: of this epoch, not ended, not due for renewal. Let in without Redis: too."""
     if held.marked:
         return True
-    return now_ms < held.renew_at_ms and held.epoch == snapshot.epoch and held.position not in snapshot.ended
+    return now_ms < held.renew_at_ms and held.epoch == snapshot.epoch and not snapshot.is_ended(held.position, held.line)
 
 
 def waits_on(place: Place, queue: Queue, snapshot: Snapshot, now_ms: int) -> Standing | None:
     """Where a place stands, if that can be told without a question to Redis; None if it has to be asked."""
     if snapshot.epoch != place.epoch or place.expires_ms <= now_ms:
         return None
-    is_moving = snapshot.status in ("open", "recovering")
-    if is_moving and admission.needs_touch(snapshot, place.position, place.touched_ms, now_ms):
+    if place.arrival:
+        return numbered(queue, snapshot, place.position, place.line, now_ms)
+    seen = seen_from(snapshot, place.line)
+    if snapshot.status in MOVING and admission.needs_touch(seen, place.position, place.touched_ms, now_ms):
         return None
-    return standing.in_line(queue, snapshot, place.position, now_ms)
+    return dressed(standing.in_line(queue, seen, place.position, now_ms), seen, place.line)
 
 
 def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome | None:
@@ -59,7 +66,7 @@ def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome
         return None
     if held is not None:
         return Outcome("pass", held) if needs_nothing(held, view.snapshot, view.now_ms) else None
-    if place is None or is_half_spent(place, view.now_ms):
+    if place is None or is_half_spent(place, view.now_ms) or seated(place, view.snapshot) is not place:
         return None
     where = waits_on(place, queue, view.snapshot, view.now_ms)
     return Outcome(f"place {place.position}", standing=where) if where is not None else None

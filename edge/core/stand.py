@@ -14,17 +14,18 @@ from edge.core.commands import Answer
 from edge.core.cookies import PLACE_MAX_AGE_S, expire_cookie
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor
+from edge.core.lanes import has_rules, secret_name, vouched_line
+from edge.core.lines import completed, dressed, gives_no_places, numbered, seated, seen_from, turned_away
 from edge.core.messages import Batch, Context, Reply, Request
 from edge.core.model import Queue
 from edge.core.node import network_of
 from edge.core.outcome import Outcome, is_ended, is_half_spent, needs_nothing, waits_on
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
-from edge.core.tokens import Pass, Place
+from edge.core.tokens import Candidate, Pass, Place
 
 AWAY_AFTER_MS = 5_000  # shorter troubles are a delay, not an absence
 BUSY_RETRY_S = (3, 10)
-CLOSED_POLL_S = 30
 CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
@@ -63,7 +64,7 @@ class Step:
             if not is_over:
                 if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
                     return Outcome("pass", held, set_cookies=self._behind(held))
-                answer = yield from self._renew(held.epoch, held.position, held.visitor, held.expires_ms)
+                answer = yield from self._renew(held)
         except (StoreAway, StoreBusy):
             if held.expires_ms <= self._now_ms():
                 raise
@@ -78,8 +79,9 @@ class Step:
             return self._cookies()
         return self._cookies(identity.pass_cookie(self.queue, self.request, self.context, held))
 
-    def _renew(self, epoch: str, position: int, visitor: str, expires_ms: int) -> Generator[Batch, Reply, Answer]:
-        call = commands.renew(self.queue.scope, epoch, position, visitor, expires_ms, self._random)
+    def _renew(self, held: Pass) -> Generator[Batch, Reply, Answer]:
+        call = commands.renew(self.queue.scope, held.epoch, held.position, held.visitor, held.expires_ms, self._random,
+                              line=held.line)  # fmt: skip
         answer = yield from ask(call, self.queue, self.request)
         if answer.verdict not in ("inside", "ended"):
             raise StoreBusy(f"the store answered {answer.verdict}")
@@ -126,17 +128,20 @@ class Step:
             return (yield from self._over("the place has run out"))
         if view.snapshot.epoch != place.epoch:
             return (yield from self._rejoin(place))
-        where = waits_on(place, self.queue, view.snapshot, view.now_ms)
+        seat = seated(place, view.snapshot)
+        where = waits_on(seat, self.queue, view.snapshot, view.now_ms)
         if where is not None:
-            return Outcome(f"place {place.position}", standing=where, set_cookies=self._reissued(place, view.now_ms))
-        call = commands.touch(self.queue.scope, place.epoch, place.position, place.visitor, self._random, wants_in=self.wants_in)
+            cookies = self._reissued(seat, view.now_ms, has_moved=seat is not place)
+            return Outcome(f"place {seat.position}", standing=where, set_cookies=cookies)
+        call = commands.touch(self.queue.scope, seat.epoch, seat.position, seat.visitor, self._random, line=seat.line,
+                              wants_in=self.wants_in)  # fmt: skip
         answer = yield from ask(call, self.queue, self.request)
         if answer.verdict == "epoch":
             return (yield from self._rejoin(place))
         return (yield from self._placed(answer, place.visitor))
 
-    def _reissued(self, place: Place, now_ms: int) -> tuple[str, ...]:
-        if not is_half_spent(place, now_ms):
+    def _reissued(self, place: Place, now_ms: int, *, has_moved: bool) -> tuple[str, ...]:
+        if not has_moved and not is_half_spent(place, now_ms):
             return self._cookies()
         renewed = replace(place, expires_ms=now_ms + PLACE_MAX_AGE_S * 1000)
         return self._cookies(identity.place_cookie_of(self.queue, self.request, self.context, renewed))
@@ -144,19 +149,22 @@ class Step:
     def _rejoin(self, place: Place) -> Standings:
         """The place is of another epoch: a deliberate reset gives a new one, lost state gives the order back."""
         call = commands.join(self.queue.scope, place.visitor, self._random, wants_in=self.wants_in, old_epoch=place.epoch,
-                             old_position=place.position)  # fmt: skip
+                             old_position=place.position, old_line=place.line, old_arrival=place.arrival,
+                             line=place.line)  # fmt: skip
         answer = yield from ask(call, self.queue, self.request)
         return (yield from self._placed(answer, place.visitor))
 
     def _placed(self, answer: Answer, visitor: str, *, direct: bool = False) -> Standings:
         """What a join or a sign of life led to."""
-        if answer.verdict in ("ended", "lapsed") and not direct:
+        if answer.verdict == "ended" and not direct:
             return (yield from self._over("the visit of this place is over"))
+        if answer.verdict == "lapsed":
+            return (yield from self._lapsed(answer))
         snapshot = answer.snapshot
-        if answer.verdict == "refused":
-            return self._candidate(f"no new places: {answer.details[0]}", self._now_ms(), CLOSED_POLL_S)
-        if snapshot is None or answer.verdict not in ("inside", "waiting", "called", "recovering", "candidate"):
+        if snapshot is None or answer.verdict not in ("inside", "waiting", "called", "recovering", "candidate", "refused"):
             raise StoreBusy(f"the store answered {answer.verdict}")
+        if answer.verdict == "refused":
+            return self._turned_away(self._known(snapshot, self.queue.line), answer.details[0])
         if answer.verdict == "inside":
             return (yield from self._let_in(answer, visitor, snapshot, direct=direct))
         if answer.verdict == "recovering":
@@ -164,7 +172,7 @@ class Step:
             where = replace(standing.unavailable(self.queue, snapshot.clock_ms), poll_s=poll_s)
             return Outcome("the queue recovers its order", standing=where, set_cookies=self._cookies())
         if answer.verdict == "candidate":
-            self.context.node.hold(self.queue.id, snapshot.clock_ms + self.queue.candidate_hold_s * 500)
+            self.context.node.hold(self.queue.scope, snapshot.clock_ms + self.queue.candidate_hold_s * 500)
             return self._candidate("queueing; a cookie first", snapshot.clock_ms)
         return self._waiting(answer, visitor, snapshot)
 
@@ -172,25 +180,42 @@ class Step:
         """Someone is inside: by a claim of now, or by an earlier one whose pass never arrived, which then needs its renewals."""
         expires_ms, half_spent_ms = answer.number(1), (self.queue.idle_s - self.queue.renew_every_s) * 1000
         if expires_ms - snapshot.clock_ms < half_spent_ms:
-            answer = yield from self._renew(snapshot.epoch, answer.number(0), visitor, expires_ms)
+            held = Pass(self.queue.scope, snapshot.epoch, visitor, answer.number(0), 0, expires_ms, line=answer.line)
+            answer = yield from self._renew(held)
             if answer.verdict == "ended":
                 return (yield from self._over("the visit of this place is over"))
         return self._admitted(answer, visitor, "admitted", fresh=direct)
 
-    def _waiting(self, answer: Answer, visitor: str, short: Snapshot) -> Outcome:
-        """The answer carries the short snapshot: what this node saw last of the rest completes it."""
-        snapshot, position = short, answer.number(0)
+    def _known(self, short: Snapshot, line: int) -> Snapshot:
+        """An answer carries the short snapshot: what this node saw last of the rest completes it."""
         last = self.context.snapshots.last(self.queue.scope, short.epoch)
-        if last is not None:
-            snapshot = replace(last, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
-                               horizon=short.horizon)  # fmt: skip
-        now_ms = short.clock_ms
-        if answer.verdict == "called":
+        return completed(last, short, line) if last is not None else short
+
+    def _waiting(self, answer: Answer, visitor: str, short: Snapshot) -> Outcome:
+        snapshot, position, line, now_ms = self._known(short, answer.line), answer.number(0), answer.line, short.clock_ms
+        if answer.is_arrival:
+            where = numbered(self.queue, snapshot, position, line, now_ms)
+        elif answer.verdict == "called":
             where = standing.called(self.queue, snapshot, position, now_ms, answer.number(1), answer.number(2))
+            where = dressed(where, snapshot, line)
         else:
-            where = standing.in_line(self.queue, snapshot, position, now_ms)
-        cookie = identity.place_cookie(self.queue, self.request, self.context, visitor, short.epoch, position, now_ms)
+            where = dressed(standing.in_line(self.queue, snapshot, position, now_ms), snapshot, line)
+        cookie = identity.place_cookie(self.queue, self.request, self.context, visitor, short.epoch, position, now_ms, line=line,
+                                       arrival=answer.is_arrival)  # fmt: skip
         return Outcome(f"{answer.verdict} at {position}", standing=where, set_cookies=self._cookies(cookie))
+
+    def _lapsed(self, answer: Answer) -> Standings:
+        """The turn has gone by. At the door a new place at the end is given, if the queue says so; the status says it first."""
+        queue, place, is_final = self.queue, self.visitor.place, answer.details[1:] == ("refused",)
+        if self.wants_in and not is_final and place is not None:
+            visitor = identity.new_visitor(self.request)
+            call = commands.join(queue.scope, visitor, self._random, wants_in=True, line=place.line)
+            again = yield from ask(call, queue, self.request, "join again")
+            if again.verdict != "lapsed":
+                return (yield from self._placed(again, visitor))
+        where = Standing(queue, "lapsed", self._now_ms(), poll_s=queue.poll_s)
+        gone = expire_cookie(queue, self.request.scheme) if is_final else ""
+        return Outcome("the turn was missed", standing=where, set_cookies=self._cookies(gone))
 
     # --- arriving ---------------------------------------------------------------------------------------------------
 
@@ -203,14 +228,20 @@ class Step:
             view = yield from look(queue, self.request, self.context)
             if view.away_ms >= AWAY_AFTER_MS:
                 raise StoreAway(view.away_ms)
+            if self.wants_in:
+                node.visit(queue.scope, self.request.random)
+            if gives_no_places(view.snapshot):
+                return self._turned_away(view.snapshot, view.snapshot.status)
             if not self.wants_in or self._has_to_queue(view):
-                return self._candidate("queueing; a cookie first", view.now_ms)
+                return self._candidate("queueing; a cookie first", view.now_ms, snapshot=view.snapshot)
         now_ms, network = self._now_ms(), network_of(self.request.client)
         if not node.take_place(queue.id, network, queue.places_per_network_per_minute, now_ms, ticket):
             refused = self._candidate("too many places from one network", now_ms, self._jitter(*CAPPED_RETRY_S))
             return replace(refused, is_refused=True)
         visitor = hopeful.visitor if hopeful else identity.new_visitor(self.request)
-        call = commands.join(queue.scope, visitor, self._random, direct=hopeful is None, wants_in=self.wants_in)
+        line, invite = self._line(hopeful)
+        call = commands.join(queue.scope, visitor, self._random, direct=hopeful is None, wants_in=self.wants_in, line=line,
+                             invite=invite, line_without_invite=queue.line)  # fmt: skip
         try:
             answer = yield from ask(call, queue, self.request, "join" if hopeful else "join a newcomer")
         except (StoreAway, StoreBusy):
@@ -222,12 +253,30 @@ class Step:
 
     def _has_to_queue(self, view: View) -> bool:
         queueing = view.snapshot.queueing
-        return queueing == 2 or (queueing == 1 and self.context.node.is_holding(self.queue.id, view.now_ms))
+        return queueing == 2 or (queueing == 1 and self.context.node.is_holding(self.queue.scope, view.now_ms))
 
-    def _candidate(self, why: str, now_ms: int, poll_s: int = standing.CANDIDATE_POLL_S) -> Outcome:
-        is_new = self.visitor.candidate is None
-        cookie = identity.candidate_cookie(self.queue, self.request, self.context) if is_new else ""
+    def _line(self, hopeful: Candidate | None) -> tuple[int, str]:
+        """The line to join, and the invitation that leads there: by the site's word now, or as the candidate's cookie says."""
+        queue = self.queue
+        if has_rules(queue):
+            secret = self.context.secret(secret_name(queue)) or ""
+            vouched = vouched_line(queue, self.request, self.visitor.jar.others, secret)
+            if vouched is not None:
+                return vouched, ""
+        return (hopeful.line, hopeful.invite) if hopeful is not None else (queue.line, "")
+
+    def _turned_away(self, snapshot: Snapshot, status: str) -> Outcome:
+        where = turned_away(self.queue, snapshot, status, self._now_ms())
+        return Outcome(f"no new places: {status}", standing=where, set_cookies=self._cookies())
+
+    def _candidate(self, why: str, now_ms: int, poll_s: int = standing.CANDIDATE_POLL_S, *,
+                   snapshot: Snapshot | None = None) -> Outcome:  # fmt: skip
+        cookie = ""
+        if self.visitor.candidate is None:
+            cookie = identity.candidate_cookie(self.queue, self.request, self.context, line=self._line(None)[0])
         where = standing.candidate(self.queue, now_ms, poll_s=poll_s)
+        if snapshot is not None:
+            where = dressed(where, snapshot, self.queue.line)
         return Outcome(why, standing=where, set_cookies=self._cookies(candidate=cookie))
 
     # --- trouble ----------------------------------------------------------------------------------------------------
@@ -251,6 +300,14 @@ class Step:
         where = standing.unavailable(self.queue, now_ms, place.position if place else None, place.epoch if place else "")
         return Outcome("the store is away", standing=where, set_cookies=self._cookies())
 
+    def _stands(self, place: Place, last: Snapshot, now_ms: int) -> Standing:
+        """Where a place stands by an old snapshot."""
+        seat = seated(place, last)
+        if seat.arrival:
+            return numbered(self.queue, last, seat.position, seat.line, now_ms)
+        seen = seen_from(last, seat.line)
+        return dressed(standing.in_line(self.queue, seen, seat.position, now_ms), seen, seat.line)
+
     def _overloaded(self, why: str) -> Outcome:
         """Overload is not absence: whoever has a place keeps it, others stay candidates and try again at different times."""
         now_ms, retry_s, place = self._now_ms(), self._jitter(*BUSY_RETRY_S), self.visitor.place
@@ -258,7 +315,7 @@ class Step:
             return replace(self._candidate(why, now_ms, retry_s), is_refused=True)
         last = self.context.snapshots.last(self.queue.scope, place.epoch)
         where = (
-            replace(standing.in_line(self.queue, last, place.position, now_ms), poll_s=retry_s)
+            replace(self._stands(place, last, now_ms), poll_s=retry_s)
             if last is not None
             else Standing(self.queue, "waiting", now_ms, place.epoch, place.position, poll_s=retry_s)
         )

@@ -1,0 +1,94 @@
+"""One line of a scope: what a snapshot says to those who stand in it, and where an arrival of the pre-queue stands afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from edge.core import draw
+from edge.core.model import Queue
+from edge.core.snapshot import Snapshot
+from edge.core.standing import Standing
+from edge.core.states import QUEUE_STATES
+from edge.core.tokens import Place
+
+# Who cannot be given a place asks again this often, seconds: an operator may open the doors at any time.
+CLOSED_POLL_S = 30
+
+
+def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
+    """The snapshot as if the line were the only one: its length, cursor and window, and its share of what the scope lets in.
+
+    The share is by weight among the lines in which somebody waits: what the others do not use is lent.
+    """
+    lines = snapshot.lines
+    if len(lines) == 1:
+        return snapshot
+    own = snapshot.line(line)
+    busy = sum(each.weight for index, each in enumerate(lines) if index == line or each.length > each.cursor)
+    part = own.weight / busy if busy else 1.0
+    rate = snapshot.admit_per_minute
+    return replace(
+        snapshot, length=own.length, cursor=own.cursor, horizon=own.horizon, drawn=own.drawn, weight=own.weight,
+        line_ready=own.ready, gone_every=own.gone_every, gone=own.gone, more_lines=(),
+        admit_per_minute=None if rate is None else max(1, round(rate * part)) if rate else 0,
+        admitted_last_minute=round(snapshot.admitted_last_minute * part),
+        outflow_per_minute=snapshot.outflow_per_minute * part,
+    )  # fmt: skip
+
+
+def completed(last: Snapshot, short: Snapshot, line: int) -> Snapshot:
+    """The last full snapshot as of now, by the short one that rode along with an answer about `line`, seen from that line."""
+    seen = seen_from(last, line)
+    return replace(seen, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
+                   horizon=short.horizon)  # fmt: skip
+
+
+def seated(place: Place, snapshot: Snapshot) -> Place:
+    """The place once the doors are open: of an arrival before the opening, the drawn one, or the number itself without a draw."""
+    if not place.arrival or not snapshot.opened_at_ms or place.epoch != snapshot.epoch:
+        return place
+    count = snapshot.line(place.line).drawn
+    position = place.position
+    if snapshot.draw_key and 1 <= position <= count:
+        position = draw.place(snapshot.draw_key, place.line, position, count)
+    return replace(place, position=position, arrival=False, touched_ms=0)
+
+
+def dressed(where: Standing, snapshot: Snapshot, line: int, arrival: int | None = None) -> Standing:
+    """The standing with what is told beside it: opening, message, number of arrival, draw and lane."""
+    queue = where.queue
+    if where.state in ("not_open", "prequeue", "candidate") and not snapshot.opened_at_ms:
+        where.opens_at_ms = snapshot.opens_at_ms
+    where.message, where.lane, where.arrival = snapshot.message, queue.lane_of(line), arrival
+    position = where.position or 0
+    where.drawn = bool(snapshot.draw_key) and 0 < position <= _drawn(snapshot, line)
+    if queue.prequeue_order is not None and (arrival is not None or where.drawn):
+        where.draw_url = f"/.stanchion/{queue.id}/draw"
+    return where
+
+
+def _drawn(snapshot: Snapshot, line: int) -> int:
+    return snapshot.drawn if not snapshot.more_lines else snapshot.line(line).drawn
+
+
+def numbered(queue: Queue, snapshot: Snapshot, number: int, line: int, now_ms: int) -> Standing:
+    """Before the opening: a number of arrival, no place yet. While the queue stands still in another way, that is the state."""
+    state = QUEUE_STATES[snapshot.status].waiting_sees if snapshot.status in QUEUE_STATES else "prequeue"
+    left_s = -(-((snapshot.opens_at_ms or now_ms) - now_ms) // 1000)
+    poll_s = max(queue.poll_s, min(CLOSED_POLL_S, left_s))
+    where = Standing(queue, "prequeue" if state == "waiting" else state, now_ms, snapshot.epoch, poll_s=poll_s)
+    return dressed(where, snapshot, line, number)
+
+
+def turned_away(queue: Queue, snapshot: Snapshot, status: str, now_ms: int) -> Standing:
+    """What a newcomer sees where no places are given; near the opening the page asks in time."""
+    state = QUEUE_STATES[status].newcomer_sees if status in QUEUE_STATES else "closed"
+    due_ms = queue.prequeue_at_ms or snapshot.opens_at_ms
+    left_s = -(-(due_ms - now_ms) // 1000) if state == "not_open" and due_ms is not None else CLOSED_POLL_S
+    where = Standing(queue, state, now_ms, snapshot.epoch, poll_s=max(1, min(CLOSED_POLL_S, left_s)))
+    return dressed(where, snapshot, queue.line)
+
+
+def gives_no_places(snapshot: Snapshot) -> bool:
+    """Whether newcomers get nothing but a page now."""
+    return snapshot.status in QUEUE_STATES and not QUEUE_STATES[snapshot.status].joins
