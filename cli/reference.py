@@ -60,8 +60,9 @@ MEANINGS = (
     ("several of them", "each is a cap; the tightest decides"),
     ("`manual`", "nobody is called but in batches by an operator; limits stay caps; `always_queue` adds nothing"),
     ("`always_queue`", "nobody walks straight in; with no limit set, everyone is called at once"),
-    ("`start_queueing_above`", "below it visitors walk in while the limits have room; above it everyone queues, until arrivals "
-     "are clearly below it again"),
+    ("`start_queueing_above`", "up to so many new visits a minute nobody is held by the rate; above it the rate counts, until a "
+     "minute stayed under four fifths of it and nobody waits; `max_active` and `inventory` count all the time"),
+    ("`start_queueing_above` and `always_queue`", "above it everyone queues, below it nobody who finds room"),
     ("`opens_at` without `prequeue_at`", "before it nobody gets a place; from then on first come, first served"),
     ("`prequeue_at` and `opens_at`", "arrivals between the two get a number; at `opens_at` all are put in order at once, by "
      "draw or, with `prequeue_order` `arrival`, as they came; later arrivals line up behind"),
@@ -75,11 +76,11 @@ MEANINGS = (
     ("`lanes` and `quotas`", "a queue's quota is split among its lanes by their shares"),
     ("`late_claim` `head`", "back within `late_claim_within_s` of a missed turn, the visitor is called next, at most "
      "`late_share_percent` of the calls while others wait"),
-    ("`late_claim` `back`", "back in that time, the visitor gets a new place at the end"),
+    ("`late_claim` `back`", "back after a missed turn, one gets a new place at the end; with `head` too, after that time"),
     ("`late_claim` `refused`", "a missed turn is lost; a new visit is a newcomer's"),
     ("`idle_s` and `visit_max_s`", "a pass ends when it makes no request for the first, and at the second however busy it is"),
-    ("`checkout_s`", "from the checkout command on, this deadline replaces `idle_s`, and may be set once more; `visit_max_s` "
-     "still ends it"),
+    ("`checkout_s`", "from the checkout command on this deadline replaces `idle_s`; `checkout; extend` sets it once more; "
+     "`visit_max_s` still ends the visit"),
     ("`max_networks`", "networks are /24 of IPv4 and /48 of IPv6, as for places; a refused renewal ends the pass"),
     ("`countries` in several queues of one rule", "the visitor's country chooses the queue at the first visit; a place stays"),
     ("`on_store_error` `admit` and `max_active`", "those let in without Redis are not counted; only "

@@ -30,11 +30,11 @@ _LIMITS: tuple[_Combination, ...] = (
      lambda q: not q.manual and not q.always_queue and q.admit_per_minute is q.max_active is q.inventory is None,
      "the queue has no limit at all; set admit_per_minute, max_active or inventory, or manual or always_queue"),
     ("burst", lambda q: q.burst is not None and q.admit_per_minute is None, "needs admit_per_minute"),
-    ("start_queueing_above", lambda q: q.start_queueing_above is not None and (q.manual or q.always_queue),
-     "means nothing with manual or always_queue: then everyone queues from the start"),
+    ("start_queueing_above", lambda q: q.start_queueing_above is not None and q.manual,
+     "means nothing with manual: then an operator calls everyone, however few they are"),
     ("start_queueing_above",
      lambda q: None not in (q.start_queueing_above, q.admit_per_minute) and q.start_queueing_above >= q.admit_per_minute,  # type: ignore[operator]
-     "must be less than admit_per_minute, which makes people queue before"),
+     "must be less than admit_per_minute: below it the rate does not count, and must not be needed"),
 )  # fmt: skip
 _SCHEDULE: tuple[_Combination, ...] = (
     ("prequeue_at", lambda q: q.prequeue_at_ms is not None and q.opens_at_ms is None, "needs opens_at, or it would never end"),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from edge.core import commands, identity
 from edge.core.asking import script_random
@@ -98,11 +99,15 @@ def _came_from_cache(headers: Headers) -> bool:
 
 @dataclass(frozen=True)
 class _Command:
-    """What the origin wants of the visit; `note`: what of it was not understood. Without a reason nothing is done."""
+    """What the origin wants of the visit; `note`: what of it was not understood. Without a reason the visit goes on.
+
+    `checkout`: the payment begins ("start"), or gets its time once more ("extend").
+    """
 
     reason: EndReason | None
     units: int = 0
     note: str = ""
+    checkout: Literal["", "start", "extend"] = ""
 
 
 def _command(headers: Headers) -> _Command:
@@ -115,8 +120,10 @@ def _command(headers: Headers) -> _Command:
     verb = verb.strip().lower()
     if verb == "revoke":
         return _Command("revoked")
+    if verb == "checkout":
+        return _Command(None, checkout="extend" if rest.strip().lower() == "extend" else "start")
     if verb != "complete":
-        return _Command(None, note=f"an unknown command: {verb[:40]!r}; known are revoke and complete")
+        return _Command(None, note=f"an unknown command: {verb[:40]!r}; known are checkout, complete and revoke")
     name, _, number = rest.partition("=")
     if name.strip().lower() != "units":
         return _Command("completed", 1)
@@ -141,30 +148,49 @@ def _who(request: Request, line: str, context: Context) -> tuple[Queue, Pass, bo
     return found.queue, found.admission, False, ()
 
 
+def _end(queue: Queue, held: Pass, reason: EndReason, request: Request, units: int = 1) -> Call:
+    """The end of a visit. By header the site only reports: what it sold is sold, and more than was free is an overrun."""
+    return commands.end(queue.scope, held.epoch, held.position, held.visitor, reason, script_random(request), line=held.line,
+                        units=units, is_report=reason == "completed")  # fmt: skip
+
+
+def _paying(queue: Queue, held: Pass, request: Request, context: Context) -> str:
+    """The pass of someone who pays: good for the whole time, for they may make no request meanwhile; renewed as ever."""
+    now_ms = context.now_ms(request, queue.scope)
+    renew_at_ms, expires_ms = now_ms + queue.renew_every_s * 1000, now_ms + max(queue.checkout_s or 0, queue.renew_every_s) * 1000
+    paying = replace(held, renew_at_ms=renew_at_ms, expires_ms=expires_ms)
+    context.granted.remember(paying)
+    return identity.pass_cookie(queue, request, context, paying)
+
+
 def conclude(request: Request, line: str, status: int, headers: Headers, context: Context) -> Conclusion:
     """Reads the origin's answer (`headers` by lower-case name). `line`: the context of the forward, or empty."""
     who = _who(request, line, context)
     if who is None:
         return Conclusion(note="no pass stands behind this answer" if _values(headers, "stanchion-command") else "")
     queue, held, fresh, set_cookies = who
-    random = script_random(request)
     calls: tuple[Call, ...] = ()
     command = _command(headers)
     note = command.note
     if command.reason is not None:
         context.granted.forget(held)
         if held.epoch:
-            calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, command.reason, random,
-                                  units=command.units),)  # fmt: skip
+            calls = (_end(queue, held, command.reason, request, command.units),)
         set_cookies = (expire_cookie(queue, request.scheme),)
+    elif command.checkout and queue.checkout_s is None:
+        note = "a checkout command, but the queue has no checkout_s"
+    elif command.checkout and held.epoch:
+        calls = (commands.checkout(queue.scope, held.epoch, held.position, held.visitor, command.checkout, script_random(request),
+                                   line=held.line),)  # fmt: skip
+        set_cookies = (_paying(queue, held, request, context),)
     if not set_cookies:
         return Conclusion((), calls, note)
     storage = shared_storage(request.method, status, headers)
     if storage == "yes":
-        if fresh and not calls and held.epoch:
+        if fresh and command.reason is None and held.epoch:
             # The pass cannot reach the visitor, so the slot is given back.
             context.granted.forget(held)
-            calls = (commands.end(queue.scope, held.epoch, held.position, held.visitor, "undelivered", random),)
+            calls = (_end(queue, held, "undelivered", request),)
         return Conclusion((), calls, note or "an answer for shared caches carries no cookie of ours")
     private = (("Cache-Control", "private"),) if storage == "unsaid" else ()
     return Conclusion((*private, *handed(request, set_cookies)), calls, note)

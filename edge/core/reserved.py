@@ -1,27 +1,32 @@
-"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave, away (POST) and invite."""
+"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave, away, invite and draw."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from edge.core import answers, commands, cookies, cors, standing
-from edge.core.asking import ask, script_random
+from edge.core.asking import ask, look, script_random
+from edge.core.commands import Call, EndReason
+from edge.core.draw_record import record
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, crawler_of, read_visitor
 from edge.core.invited import invited
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.model import Queue
+from edge.core.opening import facts
 from edge.core.outcome import Outcome, from_memory
 from edge.core.spelling import normalise_host, path_of
 from edge.core.stand import Step
 from edge.core.standing import Standing
 from edge.core.token_header import NAME, jar_of
+from edge.core.tokens import Pass, Place
 
 PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
-_ACTIONS = ("status", "leave", "away", "invite")
+_ACTIONS = ("status", "leave", "away", "invite", "draw")
 CRAWLER_RETRY_S = 600  # a search engine comes again by itself; it need not hurry
-_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave, away and invite"
+_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave, away, invite and draw"
 
 
 def is_reserved(target: str) -> bool:
@@ -46,15 +51,40 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
         return known or _status(visitor, request, context)
     if action == "invite":
         return _only(("GET",), request) or invited(visitor, request, context)
+    if action == "draw":
+        return _only(("GET",), request) or _draw(queue, request, context)
     refused = _only(("POST",), request) or _cross_site(visitor.queue, request)
     if action == "away":
-        return refused or _away()
+        return refused or _away(visitor, request, context)
     return refused or _leave(visitor, request, context)
 
 
-def _away() -> Respond:
+def _away(visitor: Visitor, request: Request, context: Context) -> Deciding:
     """Nobody looks at the page any more. The place stays, whatever comes of it; nobody reads this answer."""
+    place = visitor.place
+    if place is not None and visitor.admission is None and not place.arrival:
+        with suppress(StoreAway, StoreBusy):
+            yield from ask(_end(visitor.queue, place, "away", request), visitor.queue, request)
     return Respond(204, answers.NO_STORE, "", "away")
+
+
+def _end(queue: Queue, held: Pass | Place, reason: EndReason, request: Request) -> Call:
+    is_arrival = isinstance(held, Place) and held.arrival
+    return commands.end(queue.scope, held.epoch, held.position, held.visitor, reason, script_random(request), line=held.line,
+                        arrival=is_arrival)  # fmt: skip
+
+
+def _draw(queue: Queue, request: Request, context: Context) -> Deciding:
+    """What is published of the draw, for anyone; there is nothing of the visitor in it."""
+    if queue.prequeue_order is None:
+        return answers.problem(request, 404, "not found", f"queue {queue.id} has no pre-queue")
+    try:
+        view = yield from look(queue, request, context)
+    except (StoreAway, StoreBusy) as error:
+        return answers.problem(request, 503, "unavailable", str(error), (("Retry-After", "10"),))
+    lanes = {lane.name: queue.line + index for index, lane in enumerate(queue.lanes)} or {"standard": queue.line}
+    said = record(queue.id, lanes, facts(queue, view.snapshot, context.ring))
+    return answers.json_answer(200, said, "draw", (cors.vary(queue, "Accept"), *cors.headers(queue, request)))
 
 
 def _preflight(queue: Queue, action: str, request: Request) -> Respond:
@@ -62,7 +92,7 @@ def _preflight(queue: Queue, action: str, request: Request) -> Respond:
     if not cors.is_allowed(queue, request):
         said = f"{request.header('origin')[:100]} is not among the allowed_origins of queue {queue.id}"
         return answers.problem(request, 403, "forbidden", said, (cors.vary(queue, "Access-Control-Request-Method"),))
-    methods = ("GET",) if action == "status" else ("POST",)
+    methods = ("POST",) if action in ("leave", "away") else ("GET",)
     return Respond(204, (*answers.NO_STORE, *cors.preflight(queue, request, methods)), "", "preflight")
 
 
@@ -117,7 +147,7 @@ def _told(visitor: Visitor, outcome: Outcome, request: Request, context: Context
         return answers.status_answer(outcome.standing, request, outcome.why, outcome.set_cookies, status=status)
     held = outcome.admission
     inside = Standing(queue, "inside", context.now_ms(request, queue.scope), held.epoch, held.position or None, 0,
-                      poll_s=queue.renew_every_s)  # fmt: skip
+                      poll_s=queue.renew_every_s, lane=queue.lane_of(held.line))  # fmt: skip
     return answers.status_answer(inside, request, outcome.why, outcome.set_cookies)
 
 
@@ -134,9 +164,8 @@ def _leave(visitor: Visitor, request: Request, context: Context) -> Deciding:
     queue, held = visitor.queue, visitor.admission or visitor.place
     now_ms = context.now_ms(request, queue.scope)
     if held is not None and held.epoch:
-        call = commands.end(queue.scope, held.epoch, held.position, held.visitor, "left", script_random(request))
         try:
-            yield from ask(call, queue, request)
+            yield from ask(_end(queue, held, "left", request), queue, request)
         except (StoreAway, StoreBusy) as error:
             # The place is not given up silently in half: the cookie stays, and the visitor can try again.
             where = Standing(queue, "unavailable", now_ms, held.epoch, held.position or None, poll_s=10)

@@ -112,7 +112,6 @@ PRE, OPENS, CLOSES = "2026-12-01T09:00:00Z", "2026-12-01T10:00:00Z", "2026-12-02
 EVERYBODY, VIP = {"name": "standard", "share": 9}, {"name": "vip", "invite": True}
 COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("start_queueing_above", {"start_queueing_above": 5, "manual": True}),
-    ("start_queueing_above", {"start_queueing_above": 5, "always_queue": True}),
     ("start_queueing_above", {"start_queueing_above": 10}),
     ("admit_per_minute", {"admit_per_minute": None, "burst": None, "start_queueing_above": 10}),
     ("prequeue_at", {"prequeue_at": PRE}),
@@ -180,6 +179,7 @@ GOOD: list[dict[str, Any]] = [
     {"prequeue_at": PRE, "opens_at": OPENS, "closes_at": CLOSES, "draw_beacon": "round 5", "max_active": 5},
     {"prequeue_at": PRE, "opens_at": OPENS, "prequeue_order": "arrival"},
     {"closes_at": CLOSES, "start_queueing_above": 9},
+    {"always_queue": True, "start_queueing_above": 9, "admit_per_minute": None, "burst": None},
     {"lanes": [EVERYBODY, VIP, {"name": "member", "rule": "cookie:member"}]},
     {"late_claim": "back", "late_claim_within_s": 60},
     {"checkout_s": 600, "visit_max_s": 600, "events": True, "max_networks": 3},
