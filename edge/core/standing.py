@@ -11,13 +11,13 @@ from edge.core import admission
 from edge.core.admission import WaitRange
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
+from edge.core.states import QUEUE_STATES
 
 STATES = ("candidate", "waiting", "called", "inside", "not_open", "prequeue", "paused", "closed", "sold_out", "maintenance",
           "lapsed", "ended", "unavailable")  # fmt: skip
 CANDIDATE_POLL_S = 1
 UNAVAILABLE_POLL_S = 10
-# States of a queue that moves nobody: they are what a visitor in line is told.
-_STANDING_STILL = frozenset({"paused", "closed", "sold_out", "not_open", "prequeue", "maintenance"})
+_IN_LINE_SEE = {name: state.waiting_sees for name, state in QUEUE_STATES.items()}
 # A turn that lapses while the page says so is worse than one taken early: the page is told a little less.
 CLAIM_MARGIN_S = 2
 
@@ -100,7 +100,7 @@ def unavailable(queue: Queue, now_ms: int, position: int | None = None, epoch: s
 def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Standing:
     """Waiting at `position`; while the queue is paused or closed that is the state, and the position stays."""
     ahead = snapshot.ahead(position)
-    state = snapshot.status if snapshot.status in _STANDING_STILL else "waiting"
+    state = _IN_LINE_SEE.get(snapshot.status, "waiting")
     wait = admission.wait_range(queue, snapshot, ahead)
     poll_s = admission.poll_s(queue, snapshot, position, wait)
     return Standing(queue, state, now_ms, snapshot.epoch, position, ahead, wait, poll_s)
@@ -108,7 +108,7 @@ def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Sta
 
 def called(queue: Queue, snapshot: Snapshot, position: int, now_ms: int, lease_left_ms: int, retry_ms: int) -> Standing:
     """The turn has come. With `retry_ms` the minute is full: the turn is kept, and that is when to come in."""
-    if snapshot.status != "open":
+    if snapshot.status in QUEUE_STATES and not QUEUE_STATES[snapshot.status].claims:
         return in_line(queue, snapshot, position, now_ms)
     poll_s = max(1, -(-retry_ms // 1000)) if retry_ms else queue.poll_s
     left_s = max(1, lease_left_ms // 1000 - CLAIM_MARGIN_S)

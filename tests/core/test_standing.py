@@ -9,8 +9,10 @@ import pytest
 
 from edge.core import pages, standing
 from edge.core.admission import WaitRange
+from edge.core.lines import gives_no_places, turned_away
 from edge.core.snapshot import Snapshot
 from edge.core.standing import STATES, Standing
+from edge.core.states import QUEUE_STATES, VISITOR_STATES, QueueState
 from tests.core.support import World
 
 KEYS = ["queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at",
@@ -90,3 +92,17 @@ def test_a_turn_in_a_paused_queue_is_a_pause() -> None:
 def test_nothing_can_be_said_but_the_place_is_named() -> None:
     status = standing.unavailable(QUEUE, 5, 17, "e1").status()
     assert [status[key] for key in KEYS] == ["launch", "unavailable", 17, None, None, 10, "e1", 5, *[None] * 6]
+
+
+@pytest.mark.parametrize("state", QUEUE_STATES.values(), ids=lambda state: state.name)
+def test_the_status_says_what_the_table_of_states_says(state: QueueState) -> None:
+    assert standing.in_line(QUEUE, snapshot(status=state.name), 10, 99).state == state.waiting_sees
+    called = standing.called(QUEUE, snapshot(status=state.name), 10, 99, 60_000, 0)
+    assert called.state == ("called" if state.claims else state.waiting_sees)
+    if not state.joins:
+        assert turned_away(QUEUE, snapshot(status=state.name), state.name, 99).state == state.newcomer_sees
+    assert gives_no_places(snapshot(status=state.name)) is not state.joins
+
+
+def test_every_state_of_a_visitor_is_known_to_the_status() -> None:
+    assert set(standing.STATES) == set(VISITOR_STATES)
