@@ -50,8 +50,11 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "brand_css": Markup("\n".join(_brand_files(brand, "brand.css"))),
         "mark": Markup("".join(_brand_files(brand, "mark.svg")[-1:])),
     }
-    return {state: _rendered(environment, state, shared | {"page_state": state, "line_states": _line_states(brand, state)})
-            for state in states}  # fmt: skip
+    pages = {state: _rendered(environment, state, shared | {"page_state": state, "line_states": _line_states(brand, state)})
+             for state in states}  # fmt: skip
+    if set(states) == set(STATES):
+        texts.refuse_unknown()
+    return pages
 
 
 def _line_states(brand: Brand, state: str) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from admin.publish.brand import Brand, line_of
-from admin.publish.catalogue import SOURCE_LANGUAGE, catalogue_file, messages
+from admin.publish.catalogue import SOURCE_LANGUAGE, catalogue_file, messages, read_catalogue, template_file
 from admin.publish.errors import PublishError
 from admin.publish.languages import direction
 from admin.publish.words import Words
@@ -45,6 +46,7 @@ class Texts:
         self._is_source = language == SOURCE_LANGUAGE
         self._messages = messages(templates_dir, language)
         self._own = brand.texts.get(language, {})
+        self._known = {str(message.context) for message in read_catalogue(template_file(templates_dir))}
         self._brand = brand
         self._is_rtl = direction(language) == "rtl"
         self._words = Words(language, templates_dir)
@@ -54,7 +56,15 @@ class Texts:
         text = self._text(key, english)
         return Message.of(self._filled(key, text, self._rich), self._filled(key, text, self._plain))
 
+    def refuse_unknown(self) -> None:
+        """Once every page is made: raises PublishError for a text of the brand whose key is that of no message."""
+        if stray := sorted(self._own.keys() - self._known):
+            near = get_close_matches(stray[0], self._known, 1)
+            hint = f": do you mean {near[0]!r}?" if near else ""
+            raise PublishError(*self._place(stray[0]), f"texts: {stray[0]!r} is the key of no message{hint}")
+
     def _text(self, key: str, english: str) -> str:
+        self._known.add(key)
         if key in self._own:
             return self._own[key]
         source, translated = self._messages.get(key, ("", ""))

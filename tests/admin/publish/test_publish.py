@@ -216,6 +216,7 @@ def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
         ({"languages": ["en", "../x"]}, 4, "'../x' is no language tag"),
         ({"texts": {"en": {"leave.button": "{oops}"}}}, 6, "'leave.button' holds {oops}"),
         ({"texts": {"en": {"leave.button": "{position"}}}, 6, "'leave.button' holds {position"),
+        ({"texts": {"en": {"leave.buton": "Go"}}}, 6, "'leave.buton' is the key of no message: do you mean 'leave.button'?"),
         ({"texts": {"en": "none"}}, 5, "texts.en must hold texts by key"),
         ({"extends": "nobody"}, 0, "there is no such file"),
         ({"extends": "../default"}, 0, "is no name of a brand"),
