@@ -54,7 +54,7 @@ def environment(settings: Settings, given: Mapping[str, str], made: LocalSecrets
 
 
 class Started:
-    """Which queues have ever been started on which Redis: a state that is missing there afterwards was lost."""
+    """Which queues and groups have ever been started on which Redis: a state that is missing there afterwards was lost."""
 
     def __init__(self, folder: Path = STATE_DIR) -> None:
         self._path = folder / "started.json"
@@ -67,11 +67,11 @@ class Started:
         return found if isinstance(found, dict) else {}
 
     def known(self, redis: str) -> set[str]:
-        """Ids of the queues that were started on this Redis (any text that names it)."""
+        """Ids of the queues and groups that were started on this Redis (any text that names it)."""
         return set(self._read().get(redis, []))
 
     def add(self, redis: str, queue_ids: set[str]) -> None:
-        """Notes queues as started."""
+        """Notes queues and groups as started."""
         everything = self._read()
         everything[redis] = sorted(set(everything.get(redis, [])) | queue_ids)
         self._path.parent.mkdir(parents=True, exist_ok=True)

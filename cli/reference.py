@@ -81,7 +81,7 @@ MEANINGS = (
     ("`idle_s` and `visit_max_s`", "a pass ends when it makes no request for the first, and at the second however busy it is"),
     ("`checkout_s`", "from the checkout command on this deadline replaces `idle_s`; `checkout; extend` sets it once more; "
      "`visit_max_s` still ends the visit"),
-    ("`max_networks`", "networks are /24 of IPv4 and /48 of IPv6, as for places; a refused renewal ends the pass"),
+    ("`max_networks`", "networks are /24 of IPv4 and /48 of IPv6, counted by each node; a refused renewal ends the visit"),
     ("`countries` in several queues of one rule", "the visitor's country chooses the queue at the first visit; a place stays"),
     ("`on_store_error` `admit` and `max_active`", "those let in without Redis are not counted; only "
      "`store_error_admit_per_minute` for each node bounds them"),

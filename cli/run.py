@@ -120,11 +120,12 @@ def _start_queues(config: Config, settings: Settings, environ: Mapping[str, str]
     place = hashlib.sha256(named.encode()).hexdigest()[:16] if named else ""
     started = Started()
     known = started.known(place) if place and not seeded else set()
-    for queue in config.queues:
-        if start_queue(queue, environ, new=queue.id not in known) == "recovering":
-            click.echo(f"queue {queue.id}: Redis has lost its state; it recovers, and admits nobody until old passes are over")
+    scopes = {queue.scope for queue in config.queues}
+    for scope in sorted(scopes):
+        if start_queue(config.scope(scope)[0], environ, new=scope not in known) == "recovering":
+            click.echo(f"queue {scope}: Redis has lost its state; it recovers, and admits nobody until old passes are over")
     if place:
-        started.add(place, {queue.id for queue in config.queues})
+        started.add(place, scopes)
 
 
 def _print_addresses(parts: list[Part], settings: Settings, config: Config) -> None:

@@ -11,6 +11,7 @@ _NETWORKS_AT_MOST = 20_000
 _TICKETS_AT_MOST = 4096
 _PASSES_AT_MOST = 4096
 _MINUTE_MS = 60_000
+NETWORKS_OF_A_PASS = 1000
 
 
 def network_of(address: str) -> str:
@@ -51,6 +52,29 @@ class Granted:
         self._passes.pop((held.scope, held.epoch, held.visitor), None)
 
 
+class SeenFrom:
+    """From which client networks each pass in use came since its last renewal, as far as this node has seen it. Bounded."""
+
+    def __init__(self) -> None:
+        self._networks: dict[tuple[str, str, str], set[str]] = {}
+
+    def note(self, held: Pass, network: str) -> int:
+        """Notes one request; answers how many networks there are now."""
+        key = (held.scope, held.epoch, held.visitor)
+        known = self._networks.get(key)
+        if known is None:
+            if len(self._networks) >= _PASSES_AT_MOST:
+                del self._networks[next(iter(self._networks))]
+            known = self._networks[key] = set()
+        if len(known) <= NETWORKS_OF_A_PASS:
+            known.add(network)
+        return len(known)
+
+    def begin(self, held: Pass) -> None:
+        """The pass was renewed, or ended: a new period begins."""
+        self._networks.pop((held.scope, held.epoch, held.visitor), None)
+
+
 class NodeCounters:
     """Counts of one node. All times in Unix ms, given by the caller."""
 
@@ -62,6 +86,7 @@ class NodeCounters:
         self._holds: dict[str, int] = {}
         self._visits: dict[str, int] = {}
         self._visit_tickets: dict[str, None] = {}
+        self.seen_from = SeenFrom()
         self._name = ""
         self.refused_places = 0
         self.store_error_admissions = 0

@@ -11,6 +11,7 @@ from edge.core.identity import Visitor
 from edge.core.lines import dressed, numbered, seated, seen_from
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
+from edge.core.node import network_of
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
 from edge.core.states import QUEUE_STATES
@@ -65,6 +66,8 @@ def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome
     if view is None:
         return None
     if held is not None:
+        if queue.max_networks is not None:
+            context.node.seen_from.note(held, network_of(request.client))
         return Outcome("pass", held) if needs_nothing(held, view.snapshot, view.now_ms) else None
     if place is None or is_half_spent(place, view.now_ms) or seated(place, view.snapshot) is not place:
         return None

@@ -12,6 +12,7 @@ from edge.core.draw_record import record
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, crawler_of, read_visitor
 from edge.core.invited import invited
+from edge.core.invites import query_of
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.model import Queue
 from edge.core.opening import facts
@@ -62,7 +63,10 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
 def _away(visitor: Visitor, request: Request, context: Context) -> Deciding:
     """Nobody looks at the page any more. The place stays, whatever comes of it; nobody reads this answer."""
     place = visitor.place
-    if place is not None and visitor.admission is None and not place.arrival:
+    since = query_of(request.target).get("since", "")
+    # Told by a page that was left before the last sign of life: it is a reload, and the new page is looked at.
+    is_late = place is not None and since.isascii() and since.isdigit() and len(since) < 16 and place.touched_ms > int(since)
+    if place is not None and visitor.admission is None and not place.arrival and not is_late:
         with suppress(StoreAway, StoreBusy):
             yield from ask(_end(visitor.queue, place, "away", request), visitor.queue, request)
     return Respond(204, answers.NO_STORE, "", "away")

@@ -64,7 +64,10 @@ class Step:
             if not is_over:
                 if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
                     return Outcome("pass", held, set_cookies=self._behind(held))
+                if self._is_everywhere(held):
+                    return (yield from self._revoked(held))
                 answer = yield from self._renew(held)
+                self.context.node.seen_from.begin(held)
         except (StoreAway, StoreBusy):
             if held.expires_ms <= self._now_ms():
                 raise
@@ -72,6 +75,16 @@ class Step:
         if is_over or answer.verdict == "ended":
             return (yield from self._over("the pass is over"))
         return self._admitted(answer, held.visitor, "pass, renewed", fresh=False)
+
+    def _is_everywhere(self, held: Pass) -> bool:
+        """Whether a pass that is to be renewed was used in more networks than the queue allows."""
+        limit = self.queue.max_networks
+        return limit is not None and self.context.node.seen_from.note(held, network_of(self.request.client)) > limit
+
+    def _revoked(self, held: Pass) -> Standings:
+        call = commands.end(self.queue.scope, held.epoch, held.position, held.visitor, "revoked", self._random, line=held.line)
+        yield from ask(call, self.queue, self.request)
+        return (yield from self._over("the pass was used in too many networks"))
 
     def _behind(self, held: Pass) -> tuple[str, ...]:
         """The cookie of a pass that has not reached the visitor yet; else only what is dead goes."""

@@ -118,3 +118,34 @@ def test_above_the_threshold_of_new_visits_everyone_queues(visits: int, is_queue
     here.pass_time(1)
     late = Browser(here, client="192.0.2.1").get()
     assert (late.forwarded is None) is is_queueing
+
+
+def test_a_reload_is_no_way_out() -> None:
+    here = World(queue(**MANUAL))
+    browser = Browser(here)
+    browser.join()
+    before_ms = browser.token()["t"] * 1000
+    assert browser.get(f"/.stanchion/launch/away?since={before_ms - 5000}", "POST").calls == []
+    assert browser.get(f"/.stanchion/launch/away?since={before_ms}", "POST").calls == ["end"]
+    assert browser.get("/.stanchion/launch/away?since=x", "POST").calls == ["end"]
+
+
+def test_a_pass_seen_in_too_many_networks_is_not_renewed() -> None:
+    here, browser = visit(max_networks=2)
+    for client in ("198.51.100.1", "198.51.100.200", "203.0.113.9"):
+        browser.client = client
+        assert browser.get().forwarded is not None
+    here.pass_time(21)
+    got = browser.get()
+    assert "renew" in got.calls, "two networks, this one among them"
+    for client in ("198.51.100.1", "203.0.113.9", "192.0.2.1"):
+        browser.client = client
+        assert browser.get().forwarded is not None, "between renewals nothing is refused"
+    position = browser.token()["p"]
+    here.pass_time(21)
+    got = browser.get()
+    assert "end" in got.calls
+    assert "renew" not in got.calls
+    assert not browser.value("stanchion-launch") or browser.token()["p"] != position
+    here.pass_time(1)
+    assert position in here.snapshot().ended
