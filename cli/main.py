@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load."""
+"""`stanchion`: run, publish, preview, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cli.draw import draw
 from cli.invite import invite
 from cli.kv.command import kv
 from cli.load import load
+from cli.preview import preview
 from cli.publish import publish
 from cli.run import run
 from cli.simulate import simulate
@@ -23,7 +24,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load):
+for command in (run, publish, preview, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load):
     main.add_command(command)
 
 if __name__ == "__main__":

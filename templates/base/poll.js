@@ -22,7 +22,7 @@ function next() {
 }
 
 async function ask() {
-  if (asking || going) return;
+  if (asking || going || !data.statusUrl) return;
   asking = true;
   clearTimeout(timer);
   try {

@@ -25,10 +25,8 @@ function show(status) {
 function showPlace(status) {
   data.position = typeof status.position === "number" ? status.position : "";
   if (typeof status.position === "number") put("position", number(status.position));
-  if (typeof status.arrival === "number") {
-    put("arrival_number", number(status.arrival));
-    document.querySelectorAll(".arrived").forEach((e) => { e.dataset.arrival = status.arrival; });
-  }
+  data.arrival = typeof status.arrival === "number" ? status.arrival : "";
+  if (data.arrival) put("arrival_number", number(status.arrival));
   if (status.draw) {
     document.querySelectorAll(".check").forEach((e) => { e.dataset.draw = status.draw; e.firstChild.href = status.draw; });
   }

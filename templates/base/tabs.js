@@ -31,6 +31,6 @@ function closeChannel() {
 function away() {
   const alone = others.size === 0;
   closeChannel();
-  if (going || !alone || data.position === "" || !data.statusUrl || !navigator.sendBeacon) return;
+  if (going || !alone || !(data.position || data.arrival) || !data.statusUrl || !navigator.sendBeacon) return;
   navigator.sendBeacon(data.statusUrl.replace(/status$/, "away") + "?since=" + positive(shown.now, 0));
 }

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from edge.core.pages import compile_page, content_security_policy, page_key, page_state
+from admin.publish.samples import NOW_MS, sample_page, sample_status, sample_values
+from edge.core.pages import compile_page, content_security_policy, page_key
 from tests.needs import needs
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 SEED = Path(__file__).parents[3] / "kv-seed"
 URL = "http://shop.test/launch/?a=1&b=%2F"
-NOW_MS = 1_904_040_271_000
 _TURN = """() => new Promise(done => {
   const channel = new MessageChannel();
   channel.port1.onmessage = () => done(document.readyState === "complete" && !window.unsettled);
@@ -56,37 +56,13 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def status(state: str = "waiting", **changed: Any) -> dict[str, Any]:
-    """The status JSON; with `position` and `ahead` where the state has them."""
-    placed = state not in ("candidate", "not_open", "prequeue", "unavailable")
-    value: dict[str, Any] = {
-        "queue": "launch", "state": state, "position": 5012 if placed else None, "ahead": 1204 if placed else None,
-        "wait_s": {"low": 480, "high": 720} if placed else None, "poll_s": 10, "epoch": "e1", "now": NOW_MS,
-        "claim_left_s": None, "opens_at": None, "message": None, "arrival": None, "draw": None, "lane": None,
-    }  # fmt: skip
-    return value | changed
+status = sample_status
 
 
 def filled(brand: str, language: str, state: str, *, page: str = "", **changed: str) -> str:
     """A published page as the edge would fill it; `page` where it is not the one of the state."""
-    says = status(state, message=changed.get("message") or None)
-    values = {
-        "queue_name": "Spring Release", "queue_id": "launch", "state": state, "position": "5012", "ahead": "1204",
-        "wait_low_min": "8", "wait_high_min": "12", "wait_known": "yes", "poll_s": "10", "refresh_s": "15", "claim_left_s": "292",
-        "wait_low": "8", "wait_high": "12", "wait_unit": "min",
-        "retry_s": "10", "updated_iso": "2030-05-03T12:04:31Z", "updated_utc": "12:04:31", "status_url": "/.stanchion/status",
-        "leave_url": "/.stanchion/leave", "target_url": "/launch/?a=1&b=%2F", "nonce": "bm9uY2U=", "request_id": "7f3a9c21",
-        "message": "", "status_json": json.dumps(says),
-        "claim_left_clock": "4:52",
-        "opens_iso": "", "opens_utc": "", "opens_in_s": "", "spread_s": "30", "order": "draw",
-        "arrival_number": "", "drawn": "no", "draw_url": "", "lane": "", "claim": "2", "claim_unit": "min", "late_claim": "head",
-        "late": "15", "late_unit": "min", "grace": "24", "grace_unit": "h",
-    }  # fmt: skip
-    if says["ahead"] is None:
-        values |= {"position": "", "ahead": "", "wait_low_min": "", "wait_high_min": "", "wait_known": "no",
-                   "wait_low": "", "wait_high": "", "wait_unit": ""}  # fmt: skip
-    key = page_key(brand, 1, language, page or page_state(state))
-    return compile_page((SEED / key).read_text(encoding="utf-8")).fill(values | changed)
+    key = page_key(brand, 1, language, page or sample_page(state))
+    return compile_page((SEED / key).read_text(encoding="utf-8")).fill(sample_values(state, **changed))
 
 
 class Visit:
@@ -118,7 +94,7 @@ class Visit:
     def _serve(self, route: Route, request: Request) -> None:
         if request.method == "POST":
             self.posts.append(request.url)
-        if request.url.endswith("/.stanchion/status"):
+        if request.url.endswith("/.stanchion/launch/status"):
             self.asked += 1
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
             if answer == "away":

@@ -1,0 +1,75 @@
+"""The preview: every look of every brand, faults named, nothing but templates."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from admin.publish import preview
+from admin.publish.pictures import PICTURES
+from admin.publish.preview import LOOKS, application, brands
+from edge.core.pages import STATES
+
+TEMPLATES = Path(__file__).parents[3] / "templates"
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(TEMPLATES, tmp_path / "templates"))
+
+
+@pytest.fixture
+def client(templates: Path) -> Iterator[TestClient]:
+    with TestClient(application(templates)) as started:
+        yield started
+
+
+def test_the_index_has_a_frame_for_every_look_of_every_brand(client: TestClient) -> None:
+    frames = re.findall(r'src="/page/(\w+)/(\w+)/(\w+)\?', client.get("/").text)
+    assert frames == [(brand, "en", look) for brand in ("concert", "default", "shop") for look in LOOKS]
+    assert set(LOOKS) == {"candidate", "blocked", *STATES}
+    one = client.get("/?brand=shop&look=called&language=every+language&scheme=dark").text
+    assert len(re.findall("<iframe", one)) == 21
+    assert "color-scheme: dark" in one
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_each_look_is_a_page_under_the_policy_of_the_edge(client: TestClient, look: str) -> None:
+    answer = client.get(f"/page/shop/ar/{look}?message=%3Cb%3Ehello")
+    assert answer.status_code == 200
+    assert '<html lang="ar" dir="rtl"' in answer.text
+    assert "{{" not in answer.text
+    assert "&lt;b&gt;hello" in answer.text
+    nonce = re.search("'nonce-([^']+)'", answer.headers["Content-Security-Policy"])
+    assert nonce
+    assert f'nonce="{nonce[1]}"' in answer.text
+
+
+def test_a_template_is_read_anew_and_its_faults_are_shown(client: TestClient, templates: Path) -> None:
+    css = templates / "brands/shop/brand.css"
+    css.write_text("h1 { color: red; }")
+    assert "h1 { color: red; }" in client.get("/page/shop/en/waiting").text
+    css.write_text("h1 { background: url(https://elsewhere.example/<b>); }")
+    answer = client.get("/page/shop/en/waiting")
+    assert answer.status_code == 500
+    assert "shop/en/waiting:" in answer.text
+    assert "refers to something outside of the page" in answer.text
+    assert client.get("/page/nobody/en/waiting").status_code == 500
+    assert client.get("/page/shop/en/nobody").status_code == 500
+
+
+def test_the_pages_of_the_preview_ask_for_nothing_but_the_blocked_one(client: TestClient) -> None:
+    assert 'data-status-url=""' in client.get("/page/default/en/waiting").text
+    assert 'data-status-url="/status/candidate"' in client.get("/page/default/en/blocked").text
+    assert client.get("/status/candidate").json()["state"] == "candidate"
+
+
+def test_pictures_have_names_of_their_own_and_show_what_there_is() -> None:
+    assert len({each.name for each in PICTURES}) == len(PICTURES)
+    assert {each.brand for each in PICTURES} == set(brands(TEMPLATES))
+    assert {each.state for each in PICTURES} <= set(preview.LOOKS)
