@@ -11,9 +11,13 @@ from edge.core.snapshot import Snapshot
 
 # Near the head a visitor shows life this often; the edge reads the last time from the place token.
 BEAT_MS = 20_000
+# Far back only the sample does, once a minute (design.md, law 6).
+SAMPLE_BEAT_MS = 55_000
 # The range is this much around the expected wait, and one poll is added: it errs to the long side on purpose.
 _LOW, _HIGH = 0.8, 1.25
 _WAIT_KNOWN_UP_TO_S = 7 * 86_400
+# In these states the line moves, or will in a moment.
+_MOVES = ("open", "draining")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +28,32 @@ class WaitRange:
     high_s: int
 
 
-def outflow_per_minute(queue: Queue, snapshot: Snapshot) -> float | None:
-    """Admissions a minute to reckon with, or None when nothing is known."""
-    rate, measured = snapshot.admit_per_minute, snapshot.admitted_last_minute
-    if snapshot.max_active is not None or rate is None:
-        # Freed slots set the pace; only what was seen says how fast they come.
-        return float(min(measured, rate) if rate is not None and measured else measured) or None
-    return float(rate) or None
+def outflow_per_minute(snapshot: Snapshot) -> float | None:
+    """Admissions a minute to reckon with, or None when nothing is known. Of a short snapshot only the rate is."""
+    if snapshot.outflow_per_minute is not None:
+        return snapshot.outflow_per_minute or None
+    return float(snapshot.admit_per_minute or 0) or None if snapshot.max_active is None else None
+
+
+def ahead_present(snapshot: Snapshot, ahead: int) -> float:
+    """Of the `ahead` people before someone, how many are likely still there.
+
+    Those in the head window show life; of those further back a sample tells the share.
+    """
+    asked = snapshot.ahead(snapshot.horizon + 1)
+    in_window = min(ahead, asked)
+    present = in_window * min(1.0, snapshot.line_ready / asked) if asked and snapshot.full else float(in_window)
+    return present + (ahead - in_window) * snapshot.present_share
 
 
 def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None:
     """The wait of someone with `ahead` people before; None rather than a guess."""
-    if snapshot.status != "open" or queue.manual:
+    if snapshot.status not in _MOVES or (queue.manual and not snapshot.is_dormant):
         return None
-    per_minute = outflow_per_minute(queue, snapshot)
+    per_minute = outflow_per_minute(snapshot)
     if not per_minute:
         return None
-    expected_s = (ahead + 1) * 60 / per_minute
+    expected_s = (ahead_present(snapshot, ahead) + 1) * 60 / per_minute
     if expected_s > _WAIT_KNOWN_UP_TO_S:
         return None
     return WaitRange(math.floor(expected_s * _LOW), math.ceil(expected_s * _HIGH) + queue.poll_s)
@@ -58,7 +71,12 @@ def poll_s(queue: Queue, snapshot: Snapshot, position: int, wait: WaitRange | No
 
 
 def needs_touch(snapshot: Snapshot, position: int, touched_ms: int, now_ms: int) -> bool:
-    """Whether this poll has to reach Redis: called or passed by, or in the window with the last sign of life getting old."""
+    """Whether this poll has to reach Redis.
+
+    Called or passed by; or in the window with the last sign of life getting old; or in the sample of those far back.
+    """
     if position <= snapshot.cursor:
         return True
-    return position <= snapshot.horizon and now_ms - touched_ms >= BEAT_MS
+    if position <= snapshot.horizon:
+        return now_ms - touched_ms >= BEAT_MS
+    return snapshot.sample_every > 0 and position % snapshot.sample_every == 0 and now_ms - touched_ms >= SAMPLE_BEAT_MS

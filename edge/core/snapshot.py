@@ -74,7 +74,7 @@ class Snapshot:
     draw_seed: str = ""
     beacon: str = ""
     chain: str = ""
-    outflow_per_minute: float = 0.0  # measured, forgets in a minute and a half
+    outflow_per_minute: float | None = None  # admissions to reckon with; None while nothing is known
     present_share: float = 1.0  # of those beyond the head window, from the sample
     sample_every: int = 0  # every so many-th place beyond the window shows life once a minute; 0: none
     weight: int = 1
@@ -141,7 +141,7 @@ def parse(values: Sequence[object]) -> Snapshot:
         draw_seed=text[26],
         beacon=text[27],
         chain=text[28],
-        outflow_per_minute=int(text[29]) / 1000,
+        outflow_per_minute=int(text[29]) / 1000 if text[29] else None,
         present_share=int(text[30]) / 1000,
         sample_every=int(text[31]),
         weight=int(text[32]),

@@ -31,16 +31,32 @@ def snapshot(**values: Any) -> Snapshot:
     [
         ({}, 10),
         ({"admit_per_minute": 0}, None),
-        ({"max_active": 5}, None),  # nothing was seen yet
-        ({"max_active": 5, "admitted_last_minute": 4}, 4),
-        ({"max_active": 5, "admitted_last_minute": 40}, 10),
-        ({"admit_per_minute": None, "max_active": 5, "admitted_last_minute": 40}, 40),
-        ({"admit_per_minute": None, "admitted_last_minute": 3}, 3),
+        ({"max_active": 5}, None),  # the short form says nothing of what was seen
+        ({"max_active": 5, "outflow_per_minute": 4.5}, 4.5),
+        ({"outflow_per_minute": 7.0}, 7),
+        ({"outflow_per_minute": 0.0}, None),
         ({"admit_per_minute": None}, None),
     ],
 )
-def test_the_outflow_is_the_rate_or_what_was_seen(values: dict[str, Any], per_minute: float | None) -> None:
-    assert admission.outflow_per_minute(a_queue(), snapshot(**values)) == per_minute
+def test_the_outflow_is_what_was_seen_or_the_rate(values: dict[str, Any], per_minute: float | None) -> None:
+    assert admission.outflow_per_minute(snapshot(**values)) == per_minute
+
+
+def test_of_the_people_ahead_those_count_who_are_likely_still_there() -> None:
+    seen = snapshot(full=True, line_ready=30, present_share=0.5)  # 90 positions in the window, a third of them present
+    assert admission.ahead_present(seen, 90) == 30
+    assert admission.ahead_present(seen, 45) == 15
+    assert admission.ahead_present(seen, 190) == 30 + 50
+    assert admission.ahead_present(snapshot(), 45) == 45, "nothing is known in the short form"
+
+
+@pytest.mark.parametrize(
+    ("position", "touched_s", "asks"),
+    [(10, 0, True), (11, 0, False), (11, 20, True), (100, 19, False), (104, 55, True), (104, 54, False), (105, 999, False)],
+)
+def test_who_is_called_or_near_or_in_the_sample_reaches_redis(position: int, touched_s: int, asks: bool) -> None:
+    seen = snapshot(full=True, sample_every=8)
+    assert admission.needs_touch(seen, position, 0, touched_s * 1000) == asks
 
 
 def test_the_wait_is_a_range_around_what_is_expected() -> None:

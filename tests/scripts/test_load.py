@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.scripts.backends import Store
-from tests.scripts.line import Line
+from tests.scripts.line import Line, Ticket
 
 
 def test_under_the_threshold_nobody_is_held_by_the_rate(store: Store) -> None:
@@ -66,17 +66,36 @@ def test_queueing_does_not_end_while_somebody_waits(store: Store) -> None:
     assert line.seen().is_dormant
 
 
-def test_the_outflow_is_measured_and_forgets(store: Store) -> None:
-    line = Line(store, admit_per_minute=None, max_active=1000)
-    for n in range(240):
-        line.wait(1)
-        line.enter(f"v{n}")
-    line.wait(1)
-    assert 54 <= line.seen().outflow_per_minute <= 63
-    for _ in range(40):
-        line.wait(10)
-        line.snapshot()
-    assert line.seen().outflow_per_minute < 3
+def one_in_one_out(line: Line, waiting: list[Ticket], held: list[Ticket], every_s: int, times: int) -> None:
+    for _ in range(times):
+        line.wait(every_s)
+        for ticket in waiting[:60]:
+            line.touch(ticket)
+        line.end(held.pop(0))
+        held.append(line.claim(waiting.pop(0)))
+
+
+def test_the_outflow_is_what_comes_in_while_people_wait(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=3, idle_s=3600)
+    held, waiting = [line.enter(f"in{n}") for n in range(3)], line.places(200)
+    assert line.seen().outflow_per_minute is None, "three came into an empty shop: that says nothing"
+    one_in_one_out(line, waiting, held, 5, 40)
+    assert 11 <= (line.seen().outflow_per_minute or 0) <= 13
+    one_in_one_out(line, waiting, held, 15, 30)
+    assert 3.8 <= (line.seen().outflow_per_minute or 0) <= 5, "it forgets"
+
+
+def test_with_a_rate_a_change_of_it_counts_at_once(store: Store) -> None:
+    line = Line(store, admit_per_minute=120, burst=1)
+    waiting = line.places(300)
+    for _ in range(240):
+        line.wait(0.5)
+        for ticket in list(waiting[:8]):
+            if line.touch(ticket, wants_in=True).verdict == "inside":
+                waiting.remove(ticket)
+    assert line.seen().outflow_per_minute == 120
+    line.set_limits(admit_per_minute=30)
+    assert line.seen().outflow_per_minute == 30
 
 
 def test_the_sample_tells_the_share_of_those_still_there(store: Store) -> None:

@@ -1,11 +1,13 @@
 """The Lua scripts as one text each, read when the component is built and carried inside it.
 
-`--@include name` stands for the whole of `name.lua`; comments and blank lines are not sent.
+`--@include name` stands for the whole of `name.lua`; comments and blank lines are not sent. Constants are written in where they
+are used, for Lua allows a script 200 local names.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
@@ -39,9 +41,18 @@ def _assemble(name: str) -> str:
     return "\n".join(lines)
 
 
+_CONSTANT = re.compile(r"^local ([A-Z][A-Z_]+) = ([0-9][0-9e *^]*)$", re.MULTILINE)
+
+
+def _with_constants(text: str) -> str:
+    values = dict(_CONSTANT.findall(text))
+    names = "|".join(values)
+    return re.sub(rf"\b({names})\b", lambda found: f"({values[found[1]]})", re.sub(r"\n+", "\n", _CONSTANT.sub("", text)))
+
+
 def load(name: str) -> Script:
     """The script `name`. Raises FileNotFoundError if there is none."""
-    body = _assemble(name)
+    body = _with_constants(_assemble(name))
     text = {flavour: shebang + body for flavour, shebang in _SHEBANG.items()}
     sha = {flavour: hashlib.sha1(value.encode()).hexdigest() for flavour, value in text.items()}
     return Script(name, text, sha)

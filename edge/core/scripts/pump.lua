@@ -8,7 +8,7 @@ local SKEW_MS = 30000
 -- Passes that were taken over have no position: their ends are kept after those that ride in the snapshot.
 local TAKEN_OVER_SCORE = 1e15
 -- The outflow is a mean that forgets in about this time.
-local OUTFLOW_MEMORY_MS = 90000
+local OUTFLOW_MEMORY_MS = 120000
 local PASSED_EVERY_MS = 30000
 local PASSED_KEPT = 4000
 -- So many visitors far back are asked for a sign of life once a minute: five a second (design.md, law 6).
@@ -69,15 +69,23 @@ local function end_passes(s)
   return #expired == SWEEP
 end
 
+-- How many come in a minute, and what part of the rate that is: only of times when people waited for just that, since an empty
+-- line or a shop that fills up says nothing of how fast a full one moves.
+local function measure_outflow(s, came, span)
+  local is_full = not s.max_active or slots_left(s) == 0
+  if not CALLS[s.status] or not is_full or s.ready == 0 then return end
+  local fresh = 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
+  local per_minute = came * 60000 / span
+  local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
+  s.outflow, s.outflow_known = towards(s.outflow, per_minute * 1000), towards(s.outflow_known, 1000000)
+  if s.pace and s.pace > 0 then s.rate_used = towards(s.rate_used, math.min(2000, per_minute / s.pace * 1000)) end
+end
+
 local function count_claims(s)
   -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
   local came, span = call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock)), s.clock - s.counted_until
   s.admitted = s.admitted + came
-  if s.counted_until > 0 and span > 0 and CALLS[s.status] then
-    local per_minute = came * 60000 / span
-    local fresh = 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
-    s.outflow = math.floor(s.outflow + (per_minute * 1000 - s.outflow) * fresh + 0.5)
-  end
+  if s.counted_until > 0 and span > 0 then measure_outflow(s, came, span) end
   s.counted_until = s.clock
 end
 

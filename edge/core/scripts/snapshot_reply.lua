@@ -49,6 +49,17 @@ local function more_lines(s)
   return lines
 end
 
+-- Admissions a minute to reckon with, in thousandths; '' while nothing is known. Where the rate is what holds people, its changes
+-- count at once; where slots do, what was seen.
+local function outflow_expected(s)
+  local known = s.outflow_known / 1000000
+  local seen = known > 0 and s.outflow / known or 0
+  local used = known > 0 and s.rate_used / known or 1000
+  if s.pace and (not s.max_active or used > 900) and (known < 0.2 or used > 850) then return text(s.pace * 1000) end
+  if known < 0.2 or seen < 1 then return s.pace and not s.max_active and text(s.pace * 1000) or '' end
+  return text(s.pace and math.min(s.pace * 1000, seen) or seen)
+end
+
 local function full_snapshot(s)
   local out, first = short_snapshot(s), s.lines[1]
   local every, points = gone_points(first)
@@ -56,7 +67,7 @@ local function full_snapshot(s)
   local rest = { queueing(s), s.ready, s.called, s.active, waiting(s), text(next_token_ms(s)),
     call('ZCOUNT', CLAIMS, '(' .. text(s.clock - 60000), '+inf'), shown(left), ended_places(), every, points,
     s.mode, text(s.opens_at), text(s.closes_at), text(s.opened_at), text(first.drawn), s.draw_key, s.draw_seed, s.beacon, s.chain,
-    text(s.outflow), text(s.present), text(s.sample_every), text(first.weight), ready_of(s, first), text(s.is_dormant),
+    outflow_expected(s), text(s.present), text(s.sample_every), text(first.weight), ready_of(s, first), text(s.is_dormant),
     call('HGET', STATE, 'message') or '', more_lines(s) }
   for _, value in ipairs(rest) do out[#out + 1] = value end
   return out
