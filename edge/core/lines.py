@@ -32,7 +32,7 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
         line_ready=own.ready, gone_every=own.gone_every, gone=own.gone, more_lines=(),
         admit_per_minute=None if rate is None else max(1, round(rate * part)) if rate else 0,
         admitted_last_minute=round(snapshot.admitted_last_minute * part),
-        outflow_per_minute=snapshot.outflow_per_minute * part,
+        outflow_per_minute=None if snapshot.outflow_per_minute is None else snapshot.outflow_per_minute * part,
     )  # fmt: skip
 
 
