@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from edge.core.asking import SNAPSHOT_MAX_AGE_MS
 from edge.core.commands import Answer
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
@@ -90,7 +91,7 @@ class Account:
         self._calm_from_ms = at_ms
         self._was_troubled = False
         self._at_ms = at_ms
-        self._is_open = True
+        self._clock_ms = 0
         self.most_counted = 0
 
     # --- what happened to the queue
@@ -127,7 +128,7 @@ class Account:
         self._inside = {member: one for member, one in self._inside.items() if member in held.inside}
         for member in held.inside:
             self._over.pop(member, None)
-        self.sold, self._before = held.sold, None
+        self.sold, self._before, self._clock_ms = held.sold, None, held.clock_ms
         self._cursors = dict(enumerate(held.cursors))
         self.rate.begin_in_debt(held.clock_ms)
 
@@ -156,12 +157,17 @@ class Account:
         of_epoch = snapshot is not None and asked[0] == snapshot.epoch
         position = asked[1] if of_epoch else 0
         if verdict in ("waiting", "called", "inside") or (verdict == "ended" and of_epoch):
-            position = int(answer.details[0])
+            position = answer.number(0)
+            if answer.line != person.line:
+                self._break("lanes", f"the lane is line {person.line}, and {answer.details[0]} is in another", person)
         self.history.note(at_ms, person.index, op, verdict, position)
         if snapshot is None:
             return
         if snapshot.epoch != self.epoch:
             self._begin(snapshot.epoch, snapshot.clock_ms)
+        if snapshot.clock_ms < self._clock_ms:
+            self._break("clock", f"it went back by {self._clock_ms - snapshot.clock_ms} ms", person)
+        self._clock_ms = snapshot.clock_ms
         if verdict in ("waiting", "called", "inside") and position:
             self._placed(person, position)
         if verdict == "called" and position > self._cursor_in(snapshot, person.line):
@@ -229,6 +235,8 @@ class Account:
                 self._break("slots", f"the slot of {position} is freed twice", person)
             if self._inside.pop(member, None) is None and member not in self._expired:
                 self._break("slots", f"the slot of {position} is freed, who was not inside", person)
+        elif verdict == "late" and self._over.get(member) in ("freed", "late"):
+            self._break("inventory", f"the purchase at {position} is counted twice", person)
         elif verdict == "already":
             known = self._inside.get(member)
             if known and known[0] > clock_ms:
@@ -244,6 +252,12 @@ class Account:
             inventory = self.rate.limits.inventory
             if inventory is not None and self.sold > inventory:
                 self._break("inventory", f"{self.sold} units are sold of {inventory}", person)
+
+    def passed_door(self, person: Person, ended_ms: int, at_ms: int) -> None:
+        """A node let a pass through without asking Redis. Law 7: an ended one is refused within the snapshot's age."""
+        if at_ms - ended_ms > SNAPSHOT_MAX_AGE_MS and at_ms >= self._calm_from_ms:
+            self._at_ms = at_ms
+            self._break("passes", f"a pass that ended {at_ms - ended_ms} ms ago opens the door", person)
 
     # --- what Redis holds
 

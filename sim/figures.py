@@ -56,6 +56,7 @@ def _funnel(people: Sequence[Person], run: Run) -> dict[str, int]:
         "closed the tab": states[State.CLOSED],
         "gave up the place": states[State.GAVE_UP],
         "let three turns go": states[State.LAPSED],
+        "read that all is sold": states[State.SOLD_OUT],
         "still there at the end": sum(count for state, count in states.items() if state < State.CLOSED),
         "bot hits": run.tally.counts["bot hits"],
         "bots with a place": sum(1 for p in run.persons if p.is_bot and p.position),

@@ -52,10 +52,14 @@ class Node:
         """The time of Redis: the snapshot's, and how much the node's own clock has moved since."""
         return 0 if self.snapshot is None else self.snapshot.clock_ms + self._own_ms(at_ms) - self._taken_ms
 
-    def completed(self, short: Snapshot) -> Snapshot:
-        """The short snapshot of an answer with what this node saw last of the rest."""
+    def completed(self, short: Snapshot, line: int) -> Snapshot:
+        """The short snapshot of an answer, which is about `line`, with what this node saw last of the rest."""
         last = self.snapshot
         if last is None or last.epoch != short.epoch:
             return short
-        return replace(last, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
-                       horizon=short.horizon)  # fmt: skip
+        if line == 0:
+            return replace(last, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
+                           horizon=short.horizon)  # fmt: skip
+        view = replace(last.line(line), length=short.length, cursor=short.cursor, horizon=short.horizon)
+        others = (*last.more_lines[: line - 1], view, *last.more_lines[line:])
+        return replace(last, clock_ms=short.clock_ms, status=short.status, more_lines=others)

@@ -27,6 +27,7 @@ class State(IntEnum):
     VANISHED = 10
     EXPIRED = 11
     CONFLICT = 12
+    SOLD_OUT = 13
 
 
 class Person:

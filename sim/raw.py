@@ -42,14 +42,15 @@ def read(store: Store, scope: str) -> Held | None:
     if not state:
         return None
     clock_ms = int(state["clock"])
+    lines = ["", *range(1, int(state["line_count"]))]
     return Held(
         clock_ms=clock_ms,
         lease_ms=clock_ms - int(state["lease_behind"]),
         epoch=state["epoch"],
         status=state["status"],
         sold=int(state["sold"]),
-        lengths=(int(state["length"]),),
-        cursors=(int(state["cursor"]),),
+        lengths=tuple(int(state.get(f"length{line}", 0)) for line in lines),
+        cursors=tuple(int(state.get(f"cursor{line}", 0)) for line in lines),
         called=_scores(called),
         inside=_scores(inside),
         max_active=int(state["max_active"]) if state.get("max_active") else None,

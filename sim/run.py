@@ -20,7 +20,7 @@ from sim.sale import Change, Fault, Sale
 from sim.server import Server
 from sim.store import Store, StoreFailed
 from sim.trouble import Trouble
-from sim.visits import CLAIM, INSIDE, POLL, TAB, CallAt, Then, Visits
+from sim.visits import AFTER, CLAIM, INSIDE, POLL, TAB, CallAt, Then, Visits
 
 START_MS = 1_800_000_000_000
 # Steps of people within this much time go to Redis in one packet, in their order: nobody acts again that soon.
@@ -49,7 +49,7 @@ class Run:
     def __init__(self, sale: Sale, store: Store, server: Server | None = None) -> None:
         self.sale, self.store, self._server = sale, store, server
         self.tally = Tally(max(1, sale.persons // _SAMPLE))
-        self.crowd = Crowd(sale.people, sale.bots, sale.seed, has_lanes=False)
+        self.crowd = Crowd(sale.people, sale.bots, sale.seed, has_lanes=len(sale.queue.lanes) > 1)
         self.persons: list[Person] = []
         self.account = Account(sale.queue, self.persons, 0)
         self.now_ms = 0
@@ -81,6 +81,10 @@ class Run:
         if not node.is_fresh(at_ms) and node.may_ask(at_ms):
             self._take(node, at_ms)
         return node.snapshot
+
+    def passed_door(self, person: Person, at_ms: int) -> None:
+        """A pass that was ended opened the door: the account says whether that may be."""
+        self.account.passed_door(person, person.ended_ms, at_ms)
 
     def _take(self, node: Node, at_ms: int) -> None:
         fate = self._trouble.fate(at_ms)
@@ -197,6 +201,8 @@ class Run:
             self.visits.poll(self.persons[index], at_ms, POLL, wants_in=True)
         elif kind == INSIDE:
             self.visits.request(self.persons[index], at_ms)
+        elif kind == AFTER:
+            self.visits.request_after(self.persons[index], at_ms)
         elif kind in self._sources:
             self._draw(kind)
             self._comes(kind, at_ms)

@@ -9,9 +9,9 @@ from typing import Protocol
 from edge.core import commands, standing
 from edge.core.commands import Answer, Call
 from edge.core.errors import StoreBusy
-from edge.core.outcome import needs_nothing, waits_on
+from edge.core.outcome import is_ended, needs_nothing, waits_on
 from edge.core.snapshot import Snapshot
-from edge.core.stand import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S
+from edge.core.stand import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S, CLOSED_POLL_S
 from edge.core.standing import CANDIDATE_POLL_S, UNAVAILABLE_POLL_S
 from edge.core.tokens import Pass, Place
 from sim.ledger import Tally
@@ -19,7 +19,7 @@ from sim.node import Node
 from sim.people import NEVER_MS, Crowd, Person, State
 from sim.sale import Sale
 
-POLL, TAB, CLAIM, INSIDE = range(4)
+POLL, TAB, CLAIM, INSIDE, AFTER = range(5)
 HIDDEN_POLL_MS = 60_000  # browsers run the timers of a hidden tab about once a minute
 JITTER = (0.8, 1.2)  # as the waiting page does it
 _LASTING_MS = 10**15
@@ -48,6 +48,9 @@ class Stage(Protocol):
 
     def look(self, node: Node, at_ms: int) -> Snapshot | None:
         """What that node sees of the queue."""
+
+    def passed_door(self, person: Person, at_ms: int) -> None:
+        """A pass that was ended opened the door."""
 
 
 class Visits:
@@ -106,11 +109,11 @@ class Visits:
             self._stage.tally.counts["places refused to a network"] += 1
             self._soon(person, CAPPED_RETRY_S, at_ms, tab)
             return
-        epoch, position = (person.epoch, person.position) if old else ("", 0)
+        epoch, position, line = person.epoch if old else "", person.position if old else 0, person.line
 
         def call(now_ms: int) -> Call:
             return commands.join(self._scope, person.name, _random_of(person), direct=direct, wants_in=direct, old_epoch=epoch,
-                                 old_position=position, now_ms=now_ms)  # fmt: skip
+                                 old_position=position, old_line=line, line=line, now_ms=now_ms)  # fmt: skip
 
         self.tab = tab
         self._stage.ask(call, person, "join", self._placed, at_ms)
@@ -138,19 +141,29 @@ class Visits:
             self._join(person, node, at_ms, tab, old=True)
             return
         now_ms = node.redis_ms(at_ms)
-        place = Place(self._queue.id, person.epoch, person.name, person.position, person.touched_ms, _LASTING_MS)
+        place = Place(self._queue.id, person.epoch, person.name, person.position, person.touched_ms, _LASTING_MS,
+                      person.line)  # fmt: skip
         where = waits_on(place, self._queue, snapshot, now_ms)
         if where is not None:
+            if where.state == "sold_out" and self._goes_home(person, at_ms):
+                return
             self._told(person, where, at_ms)
             self._again(person, where.poll_s, at_ms, tab)
             return
 
         def call(now_ms: int) -> Call:
-            return commands.touch(self._scope, person.epoch, person.position, person.name, _random_of(person), wants_in=wants_in,
-                                  now_ms=now_ms)  # fmt: skip
+            return commands.touch(self._scope, person.epoch, person.position, person.name, _random_of(person), line=person.line,
+                                  wants_in=wants_in, now_ms=now_ms)  # fmt: skip
 
         self.tab = tab
         self._stage.ask(call, person, "touch", self._placed, at_ms)
+
+    def _goes_home(self, person: Person, at_ms: int) -> bool:
+        """Who reads that all is sold goes home, unless it is the turn that waits."""
+        if person.state == State.CALLED:
+            return False
+        self._finish(person, State.SOLD_OUT, at_ms, at_ms)
+        return True
 
     def _told(self, person: Person, where: standing.Standing, at_ms: int) -> None:
         estimates = self._stage.tally.estimates
@@ -202,10 +215,19 @@ class Visits:
             self._again(person, max(2, min(10, answer.number(0) // 1000)), at_ms, tab)
         elif verdict == "epoch":
             self._join(person, self._stage.node(), at_ms, tab, old=True)
-        elif verdict == "ended":
+        elif verdict == "refused":
+            self._refused(person, snapshot.status, at_ms, tab)
+        elif verdict in ("ended", "lapsed"):
             self._finish(person, State.LAPSED, at_ms, at_ms)
         else:
             raise StoreBusy(f"the store answered {verdict}")
+
+    def _refused(self, person: Person, status: str, at_ms: int, tab: int) -> None:
+        """No new places. Who reads that all is sold goes home; others look again."""
+        if status == "sold_out":
+            self._finish(person, State.SOLD_OUT, at_ms, at_ms)
+        else:
+            self._again(person, CLOSED_POLL_S, at_ms, tab)
 
     def _has_place(self, person: Person, answer: Answer, snapshot: Snapshot, at_ms: int, tab: int) -> None:
         if person.state == State.CANDIDATE:
@@ -215,7 +237,7 @@ class Visits:
         if answer.verdict == "inside":
             self._came_in(person, answer, at_ms)
             return
-        now_ms, whole = snapshot.clock_ms, self._stage.node().completed(snapshot)
+        now_ms, whole = snapshot.clock_ms, self._stage.node().completed(snapshot, person.line)
         if answer.verdict == "waiting":
             where = standing.in_line(self._queue, whole, person.position, now_ms)
             person.state = State.WAITING
@@ -248,7 +270,8 @@ class Visits:
 
     def _pass_of(self, person: Person, answer: Answer) -> Pass:
         assert answer.snapshot is not None
-        return Pass(self._queue.id, answer.snapshot.epoch, person.name, answer.number(0), answer.number(2), answer.number(1))
+        return Pass(self._scope, answer.snapshot.epoch, person.name, answer.number(0), answer.number(2), answer.number(1),
+                    line=answer.line)  # fmt: skip
 
     def _next_request(self, person: Person, at_ms: int) -> None:
         every_ms = round(self._traits.request_every_s * 1000 * self._random.uniform(0.5, 1.5))
@@ -296,10 +319,10 @@ class Visits:
 
     def _end(self, person: Person, reason: commands.EndReason, at_ms: int) -> None:
         held = person.held
-        epoch, position = (held.epoch, held.position) if held else (person.epoch, person.position)
+        epoch, position, line = (held or person).epoch, (held or person).position, (held or person).line
 
         def call(now_ms: int) -> Call:
-            return commands.end(self._scope, epoch, position, person.name, reason, _random_of(person), now_ms=now_ms)
+            return commands.end(self._scope, epoch, position, person.name, reason, _random_of(person), line=line, now_ms=now_ms)
 
         self._stage.ask(call, person, "end", self._out, at_ms, 1 if reason == "completed" else 0)
 
@@ -315,7 +338,28 @@ class Visits:
         elif answer.verdict == "epoch":
             self._finish(person, State.EXPIRED, at_ms, at_ms)
         else:
+            copy = person.held
             self._finish(person, State.BOUGHT if person.buys else State.LEFT, at_ms, at_ms)
+            if person.two_tabs:
+                # The other tab has the cookie of before, and asks now and then.
+                person.held = copy
+                self._stage.at(at_ms + self._random.randrange(1_000, 60_000), AFTER, person)
+
+    def request_after(self, person: Person, at_ms: int) -> None:
+        """A request with a copy of a pass that was ended: the door must be shut."""
+        held, person.held = person.held, None
+        node = self._stage.node()
+        snapshot = self._stage.look(node, at_ms)
+        now_ms = node.redis_ms(at_ms)
+        if held is None or snapshot is None or held.expires_ms <= now_ms or is_ended(held, snapshot):
+            return
+        if needs_nothing(held, snapshot, now_ms):
+            self._stage.passed_door(person, at_ms)
+            return
+        self._stage.ask(_renewal(self._scope, held, _random_of(person)), person, "renew", self._shut, at_ms)
+
+    def _shut(self, person: Person, answer: Answer | None, at_ms: int, tab: int) -> None:
+        """The account looks at the answer; the visitor is gone."""
 
 
 def _random_of(person: Person) -> str:
@@ -324,6 +368,7 @@ def _random_of(person: Person) -> str:
 
 def _renewal(scope: str, held: Pass, random_hex: str) -> CallAt:
     def call(now_ms: int) -> Call:
-        return commands.renew(scope, held.epoch, held.position, held.visitor, held.expires_ms, random_hex, now_ms=now_ms)
+        return commands.renew(scope, held.epoch, held.position, held.visitor, held.expires_ms, random_hex, line=held.line,
+                              now_ms=now_ms)  # fmt: skip
 
     return call
