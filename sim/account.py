@@ -82,6 +82,7 @@ class Account:
         self.sold = self.sold_in_all = 0
         self._places: dict[tuple[int, int], int] = {}
         self._given: dict[int, tuple[int, int]] = {}
+        self._numbers: dict[tuple[int, int], int] = {}  # of arrivals before the opening
         self._inside: dict[str, tuple[int, int]] = {}  # member -> (expires by the clock of Redis, person)
         self._over: dict[str, str] = {}
         self._expired: set[str] = set()
@@ -140,6 +141,7 @@ class Account:
         self._lost.update({self._persons[who].name: until for until, who in self._inside.values()})
         self._places.clear()
         self._given.clear()
+        self._numbers.clear()
         self._inside.clear()
         self._over.clear()
         self._expired.clear()
@@ -169,7 +171,7 @@ class Account:
             self._break("clock", f"it went back by {self._clock_ms - snapshot.clock_ms} ms", person)
         self._clock_ms = snapshot.clock_ms
         if verdict in ("waiting", "called", "inside") and position:
-            self._placed(person, position)
+            self._placed(person, position, answer.is_arrival)
         if verdict == "called" and position > self._cursor_in(snapshot, person.line):
             self._break("order", f"{position} is called and the cursor is at {self._cursor_in(snapshot, person.line)}", person)
         if verdict == "inside":
@@ -188,7 +190,12 @@ class Account:
     def _break(self, law: str, what: str, person: Person | None = None) -> None:
         raise Violated(law, what, self._at_ms, person)
 
-    def _placed(self, person: Person, position: int) -> None:
+    def _placed(self, person: Person, position: int, is_arrival: bool) -> None:
+        if is_arrival:
+            holder = self._numbers.setdefault((person.line, position), person.index)
+            if holder != person.index:
+                self._break("positions", f"number {position} was given to visitor {holder} and to visitor {person.index}", person)
+            return
         place = (person.line, position)
         holder = self._places.setdefault(place, person.index)
         if holder != person.index:

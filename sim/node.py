@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from edge.core.asking import SNAPSHOT_MAX_AGE_MS
+from edge.core.lines import completed
 from edge.core.node import NodeCounters
 from edge.core.snapshot import Snapshot
 
@@ -52,14 +51,7 @@ class Node:
         """The time of Redis: the snapshot's, and how much the node's own clock has moved since."""
         return 0 if self.snapshot is None else self.snapshot.clock_ms + self._own_ms(at_ms) - self._taken_ms
 
-    def completed(self, short: Snapshot, line: int) -> Snapshot:
+    def known(self, short: Snapshot, line: int) -> Snapshot:
         """The short snapshot of an answer, which is about `line`, with what this node saw last of the rest."""
         last = self.snapshot
-        if last is None or last.epoch != short.epoch:
-            return short
-        if line == 0:
-            return replace(last, clock_ms=short.clock_ms, status=short.status, length=short.length, cursor=short.cursor,
-                           horizon=short.horizon)  # fmt: skip
-        view = replace(last.line(line), length=short.length, cursor=short.cursor, horizon=short.horizon)
-        others = (*last.more_lines[: line - 1], view, *last.more_lines[line:])
-        return replace(last, clock_ms=short.clock_ms, status=short.status, more_lines=others)
+        return short if last is None or last.epoch != short.epoch else completed(last, short, line)

@@ -37,14 +37,13 @@ class Person:
         "absent",
         "admitted_ms",
         "alert_ms",
+        "arrival",
         "arrived_ms",
-        "asked_ms",
         "buys",
         "called_ms",
         "closes_ms",
         "ended_ms",
         "epoch",
-        "epochs",
         "held",
         "hidden",
         "index",
@@ -54,14 +53,11 @@ class Person:
         "line",
         "name",
         "network",
-        "patience_ms",
         "position",
-        "quiet_until_ms",
         "returns_ms",
         "sleep_from_ms",
         "slow",
         "state",
-        "tail_until_ms",
         "touched_ms",
         "two_tabs",
         "vanishes",
@@ -77,11 +73,11 @@ class Person:
         self.touched_ms = 0
         # Polls as told since then: only such a person may count on not being passed over.
         self.alert_ms = now_ms
-        self.joined_ms = self.called_ms = self.admitted_ms = self.ended_ms = self.visit_ends_ms = self.asked_ms = -1
+        self.joined_ms = self.called_ms = self.admitted_ms = self.ended_ms = self.visit_ends_ms = -1
         self.closes_ms = self.sleep_from_ms = NEVER_MS
-        self.returns_ms = self.patience_ms = self.quiet_until_ms = self.tail_until_ms = 0
-        self.is_bot = self.absent = self.hidden = self.leaves = self.slow = self.two_tabs = self.vanishes = self.buys = False
-        self.epochs = 0
+        self.returns_ms = 0
+        self.is_bot = self.arrival = self.absent = self.hidden = self.leaves = False
+        self.slow = self.two_tabs = self.vanishes = self.buys = False
 
     @property
     def is_over(self) -> bool:

@@ -6,11 +6,13 @@ import heapq
 import itertools
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edge.core import commands
 from edge.core.commands import Answer, Call
+from edge.core.opening import opening
 from edge.core.snapshot import Snapshot
+from edge.core.tokens import Keyring
 from sim import raw
 from sim.account import Account
 from sim.ledger import Tally
@@ -27,6 +29,7 @@ START_MS = 1_800_000_000_000
 WINDOW_MS = 200
 PACKET_AT_MOST = 128
 _PERSON, _BOT, _HIT, _CHANGE, _FAULT, _CHECK, _MARK, _NODE = range(10, 18)
+_RING = Keyring.parse("sim:" + "c2ltdWxhdGlvbi1hbmQtbm90aGluZy1lbHNlLTMyLWI")  # seeds of simulated draws; it guards nothing
 _SAMPLE = 5_000  # people whose told waits are kept
 
 
@@ -91,9 +94,15 @@ class Run:
         if not fate.sent:
             node.failed(at_ms, away=fate.away)
             return
-        call = commands.take_snapshot(self.sale.queue.scope, self._hex(), now_ms=self._redis_ms(fate.at_ms))
+        queue, (name, visits) = self.sale.queue, node.counters.visits(self.sale.queue.scope)
+        now_ms = self._redis_ms(fate.at_ms)
+        call = commands.take_snapshot(queue.scope, self._hex(), node=name, visits=visits, now_ms=now_ms)
         answer = self._flush(call)
         if answer is None or answer.verdict == "missing":
+            answer = self._answer(call)
+        if answer.snapshot is not None and (draw := opening(queue, answer.snapshot, _RING, self._hex())) is not None:
+            # Whoever sees first that it is due opens the doors.
+            self._answer(replace(draw, args=(str(now_ms), *draw.args[1:])))
             answer = self._answer(call)
         if fate.heard and answer.snapshot is not None:
             node.took(answer.snapshot, at_ms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,6 +116,10 @@ class Sale:
         return sum(piece.people for piece in self.arrivals)
 
 
+def _as_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 class _QueueOf:
     """Keys of a queue's configuration; id, name and routes have defaults here."""
 
@@ -124,6 +129,8 @@ class _QueueOf:
         """The queue, through the same check as a configuration that is published."""
         if not isinstance(value, dict):
             raise ConfigError(path, "must be a table with keys of a queue")
+        # TOML has times of its own; the configuration takes them as text.
+        value = {key: _as_text(each) if isinstance(each, datetime) else each for key, each in value.items()}
         named = {"id": "sale", "name": "The sale", "routes": [{"host": "*", "path": "/*"}]}
         try:
             text = json.dumps({"queues": [named | value]})

@@ -9,9 +9,10 @@ from typing import Protocol
 from edge.core import commands, standing
 from edge.core.commands import Answer, Call
 from edge.core.errors import StoreBusy
+from edge.core.lines import gives_no_places, numbered, seated, turned_away
 from edge.core.outcome import is_ended, needs_nothing, waits_on
 from edge.core.snapshot import Snapshot
-from edge.core.stand import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S, CLOSED_POLL_S
+from edge.core.stand import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S
 from edge.core.standing import CANDIDATE_POLL_S, UNAVAILABLE_POLL_S
 from edge.core.tokens import Pass, Place
 from sim.ledger import Tally
@@ -91,15 +92,18 @@ class Visits:
         if person.two_tabs:
             self._stage.at(at_ms + 1_500, TAB, person)
         snapshot = self._stage.look(node, at_ms)
+        node.counters.visit(self._scope, f"{person.index:064x}")
         if snapshot is None:
             self._soon(person, BUSY_RETRY_S, at_ms, POLL)
+        elif gives_no_places(snapshot):
+            self._turned_away(person, snapshot, snapshot.status, at_ms, POLL)
         elif person.is_bot or self._has_to_queue(node, snapshot, at_ms):
             self._again(person, CANDIDATE_POLL_S, at_ms, POLL)
         else:
             self._join(person, node, at_ms, POLL, direct=True)
 
     def _has_to_queue(self, node: Node, snapshot: Snapshot, at_ms: int) -> bool:
-        is_holding = node.counters.is_holding(self._queue.id, node.redis_ms(at_ms))
+        is_holding = node.counters.is_holding(self._scope, node.redis_ms(at_ms))
         return snapshot.queueing == 2 or (snapshot.queueing == 1 and is_holding)
 
     def _join(self, person: Person, node: Node, at_ms: int, tab: int, *, direct: bool = False, old: bool = False) -> None:
@@ -113,7 +117,8 @@ class Visits:
 
         def call(now_ms: int) -> Call:
             return commands.join(self._scope, person.name, _random_of(person), direct=direct, wants_in=direct, old_epoch=epoch,
-                                 old_position=position, old_line=line, line=line, now_ms=now_ms)  # fmt: skip
+                                 old_position=position, old_line=line, old_arrival=person.arrival, line=line,
+                                 now_ms=now_ms)  # fmt: skip
 
         self.tab = tab
         self._stage.ask(call, person, "join", self._placed, at_ms)
@@ -141,9 +146,12 @@ class Visits:
             self._join(person, node, at_ms, tab, old=True)
             return
         now_ms = node.redis_ms(at_ms)
-        place = Place(self._queue.id, person.epoch, person.name, person.position, person.touched_ms, _LASTING_MS,
-                      person.line)  # fmt: skip
-        where = waits_on(place, self._queue, snapshot, now_ms)
+        place = Place(self._scope, person.epoch, person.name, person.position, person.touched_ms, _LASTING_MS,
+                      person.line, person.arrival)  # fmt: skip
+        seat = seated(place, snapshot)
+        if seat is not place:
+            person.position, person.arrival, person.touched_ms = seat.position, False, 0
+        where = waits_on(seat, self._queue, snapshot, now_ms)
         if where is not None:
             if where.state == "sold_out" and self._goes_home(person, at_ms):
                 return
@@ -209,25 +217,26 @@ class Visits:
         if verdict in ("waiting", "called", "inside"):
             self._has_place(person, answer, snapshot, at_ms, tab)
         elif verdict == "candidate":
-            self._stage.node().counters.hold(self._queue.id, snapshot.clock_ms + self._queue.candidate_hold_s * 1000)
+            self._stage.node().counters.hold(self._scope, snapshot.clock_ms + self._queue.candidate_hold_s * 500)
             self._again(person, CANDIDATE_POLL_S, at_ms, tab)
         elif verdict == "recovering":
             self._again(person, max(2, min(10, answer.number(0) // 1000)), at_ms, tab)
         elif verdict == "epoch":
             self._join(person, self._stage.node(), at_ms, tab, old=True)
         elif verdict == "refused":
-            self._refused(person, snapshot.status, at_ms, tab)
+            self._turned_away(person, self._stage.node().known(snapshot, person.line), answer.details[0], at_ms, tab)
         elif verdict in ("ended", "lapsed"):
             self._finish(person, State.LAPSED, at_ms, at_ms)
         else:
             raise StoreBusy(f"the store answered {verdict}")
 
-    def _refused(self, person: Person, status: str, at_ms: int, tab: int) -> None:
+    def _turned_away(self, person: Person, snapshot: Snapshot, status: str, at_ms: int, tab: int) -> None:
         """No new places. Who reads that all is sold goes home; others look again."""
         if status == "sold_out":
             self._finish(person, State.SOLD_OUT, at_ms, at_ms)
         else:
-            self._again(person, CLOSED_POLL_S, at_ms, tab)
+            where = turned_away(self._queue, snapshot, status, snapshot.clock_ms)
+            self._again(person, where.poll_s, at_ms, tab)
 
     def _has_place(self, person: Person, answer: Answer, snapshot: Snapshot, at_ms: int, tab: int) -> None:
         if person.state == State.CANDIDATE:
@@ -237,9 +246,11 @@ class Visits:
         if answer.verdict == "inside":
             self._came_in(person, answer, at_ms)
             return
-        now_ms, whole = snapshot.clock_ms, self._stage.node().completed(snapshot, person.line)
+        now_ms, whole = snapshot.clock_ms, self._stage.node().known(snapshot, person.line)
+        person.arrival = answer.is_arrival
         if answer.verdict == "waiting":
-            where = standing.in_line(self._queue, whole, person.position, now_ms)
+            where = (numbered(self._queue, whole, person.position, person.line, now_ms) if person.arrival
+                     else standing.in_line(self._queue, whole, person.position, now_ms))  # fmt: skip
             person.state = State.WAITING
             self._told(person, where, at_ms)
             self._again(person, where.poll_s, at_ms, tab)
@@ -264,8 +275,6 @@ class Visits:
         person.state, person.admitted_ms = State.INSIDE, at_ms
         person.held = self._pass_of(person, answer)
         person.visit_ends_ms = at_ms + self._stage.crowd.visit_ms(person)
-        if person.slow:
-            person.quiet_until_ms = person.visit_ends_ms
         self._next_request(person, at_ms)
 
     def _pass_of(self, person: Person, answer: Answer) -> Pass:

@@ -76,6 +76,15 @@ def test_the_small_sale_keeps_every_law(tmp_path: Path) -> None:
     assert "http" not in text
 
 
+def test_the_order_of_a_draw_and_the_lanes_keep_every_law() -> None:
+    needs("redis")
+    data = simulate(load_sale(SALES / "draw.toml"))
+    assert data["commands"]["sent"]["open"] == 1
+    assert data["funnel"]["came in"] > 600
+    # Nobody is called before the opening, however early they came.
+    assert data["curves"]["claims_per_minute"][33] == [170.0, 0.0]
+
+
 def test_the_same_seed_is_the_same_sale(server: Server) -> None:
     first, second = run(server, read_sale(TINY)), run(server, read_sale(TINY))
     assert [p.admitted_ms for p in first.persons] == [p.admitted_ms for p in second.persons]
