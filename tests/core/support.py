@@ -10,6 +10,7 @@ from typing import Any
 from edge.core import commands, tokens
 from edge.core.conclude import conclude
 from edge.core.messages import Decision, Forward, Request, Respond
+from tests.core.schema import holds
 from tests.core.world import (
     HTML,
     JSON,
@@ -162,8 +163,10 @@ class Browser:
         return Got(decision, status, list(ending.headers), note=ending.note)
 
     def status(self, queue_id: str = "launch") -> Got:
-        """One look at the status."""
-        return self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON})
+        """One look at the status, which keeps to its schema whatever the test is about."""
+        got = self.get(f"/.stanchion/{queue_id}/status", headers={"accept": JSON})
+        holds(got.json)
+        return got
 
     def status_as(self, headers: Mapping[str, str], queue_id: str = "launch") -> Got:
         """One look at the status, with headers of one's own."""

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from edge.core import commands
 from edge.core.answers import without_configuration
 from edge.core.messages import Respond
 from edge.core.snapshot import Snapshot
 from edge.core.standing import STATES, Standing, called, in_line
+from tests.core.schema import VALIDATOR, holds
 from tests.core.support import JSON, MANUAL, Browser, Got, World, away, busy, full, only, queue
-
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "status.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
-
-
-def holds(value: Any) -> None:
-    """Whether this is a status, and has no key that the schema does not name."""
-    VALIDATOR.validate(value)
-    assert set(value) <= set(SCHEMA["properties"])
 
 
 def state_of(got: Got) -> str:

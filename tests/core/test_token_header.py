@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from edge.core import commands
 from edge.core.conclude import conclude
 from edge.core.tokens import Candidate
 from edge.guests.crossing import REQUEST_HEADERS
@@ -221,7 +222,7 @@ STEPS: dict[str, Callable[[World, Browser], object]] = {
     "look": lambda world, who: who.get(method="HEAD"),
     "status": lambda world, who: who.status(),
     "leave": lambda world, who: who.leave({"accept": JSON}),
-    "call": lambda world, who: world.admit(1),
+    "call": lambda world, who: world.run(commands.admit("launch", 1, world.hex(), world.hex())),
     "pause": lambda world, who: world.pause(),
     "resume": lambda world, who: world.resume(),
     "reset": lambda world, who: world.reset(),
