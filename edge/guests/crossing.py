@@ -10,8 +10,8 @@ from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.core.scripts import Flavour
 
 REQUEST_HEADERS = (
-    "accept", "access-control-request-method", "cookie", "origin", "purpose", "referer", "sec-fetch-dest", "sec-fetch-mode",
-    "sec-fetch-site", "sec-purpose", "stanchion-token", "x-moz",
+    "accept", "accept-language", "access-control-request-method", "cookie", "origin", "purpose", "referer", "sec-fetch-dest",
+    "sec-fetch-mode", "sec-fetch-site", "sec-purpose", "stanchion-token", "x-moz",
 )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +33,12 @@ def facts(**values: Any) -> Facts:
 def crossed(given_facts: Facts, now_ms: int = 5, generation: str = "7") -> tuple[Any, str]:
     wanted = {name.encode() for name in crossing.REQUEST_HEADERS}
     return crossing.read_request(request_message(given_facts, wanted, now_ms, generation))
+
+
+def test_every_header_that_the_core_asks_for_by_name_crosses() -> None:
+    sources = [file.read_text("utf-8") for file in Path(crossing.__file__).parents[1].glob("core/*.py")]
+    asked = {name for text in sources for name in re.findall(r"""request\.header\(["']([^"']+)["']\)""", text)}
+    assert {"accept", "accept-language", "cookie"} <= asked <= set(crossing.REQUEST_HEADERS)
 
 
 def test_a_request_as_the_host_writes_it() -> None:
