@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from edge.core import answers, commands, cookies, cors, standing
+from edge.core import answers, commands, cookies, cors, identity, standing
 from edge.core.asking import ask, look, script_random
 from edge.core.commands import Call, EndReason
 from edge.core.draw_record import record
@@ -66,10 +66,13 @@ def _away(visitor: Visitor, request: Request, context: Context) -> Deciding:
     since = query_of(request.target).get("since", "")
     # Told by a page that was left before the last sign of life: it is a reload, and the new page is looked at.
     is_late = place is not None and since.isascii() and since.isdigit() and len(since) < 16 and place.touched_ms > int(since)
-    if place is not None and visitor.admission is None and not place.arrival and not is_late:
-        with suppress(StoreAway, StoreBusy):
-            yield from ask(_end(visitor.queue, place, "away", request), visitor.queue, request)
-    return Respond(204, answers.NO_STORE, "", "away")
+    if place is None or visitor.admission is not None or place.arrival or is_late:
+        return Respond(204, answers.NO_STORE, "", "away: nothing to do")
+    with suppress(StoreAway, StoreBusy):
+        yield from ask(_end(visitor.queue, place, "away", request), visitor.queue, request)
+    # The cookie forgets the last sign of life: a page that is open after all, a reload say, shows one at its next poll.
+    forgetful = identity.place_cookie_of(visitor.queue, request, context, replace(place, touched_ms=0))
+    return Respond(204, (*answers.NO_STORE, ("Set-Cookie", forgetful)), "", "away")
 
 
 def _end(queue: Queue, held: Pass | Place, reason: EndReason, request: Request) -> Call:

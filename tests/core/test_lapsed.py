@@ -128,6 +128,9 @@ def test_a_reload_is_no_way_out() -> None:
     assert browser.get(f"/.stanchion/launch/away?since={before_ms - 5000}", "POST").calls == []
     assert browser.get(f"/.stanchion/launch/away?since={before_ms}", "POST").calls == ["end"]
     assert browser.get("/.stanchion/launch/away?since=x", "POST").calls == ["end"]
+    assert browser.token()["t"] == 0
+    here.pass_time(1)
+    assert "touch" in browser.status().calls, "whoever polls after all is present again at once"
 
 
 def test_a_pass_seen_in_too_many_networks_is_not_renewed() -> None:
