@@ -19,6 +19,7 @@ from admin.publish.catalogue import available_languages
 from admin.publish.checks import check_page
 from admin.publish.errors import PublishError
 from admin.publish.languages import direction
+from admin.publish.locales import own_name
 from admin.publish.render import render_pages
 from admin.publish.samples import BLOCKED, sample_page, sample_status, sample_values
 from edge.core.pages import STATES, compile_page, content_security_policy
@@ -54,7 +55,8 @@ def application(templates_dir: Path) -> Starlette:
     def index(request: Request) -> Response:
         asked = request.query_params
         values = {
-            "brands": brands(templates_dir), "languages": available_languages(templates_dir), "looks": LOOKS,
+            "brands": brands(templates_dir), "languages": (languages := available_languages(templates_dir)), "looks": LOOKS,
+            "names": {language: own_name(language) for language in languages},
             "brand": asked.get("brand", ""), "language": asked.get("language", "en"), "look": asked.get("look", ""),
             "scheme": asked.get("scheme", "light"), "width": asked.get("width", "390"), "message": asked.get("message", ""),
         }  # fmt: skip
