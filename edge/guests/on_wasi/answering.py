@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from edge.guests.on_wasi.api import Err, Ok, types
+from edge.guests.on_wasi.hop import weakest_first
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, pump, write_all
 
 RETRY_AFTER_S = 5
@@ -75,20 +76,6 @@ class Answer:
         self.is_given, self.status = True, status
         types.ResponseOutparam.set(self._outparam, Ok(response))
         return body
-
-
-def weakest_first(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same headers; of several cookies of ours the one that matters most comes last.
-
-    Some hosts keep only the last Set-Cookie; what takes a cookie away may get lost, what gives a place or a pass may not.
-    """
-
-    def weight(header: tuple[str, str]) -> tuple[bool, bool, bool]:
-        is_cookie = header[0].lower() == "set-cookie"
-        name = header[1].partition("=")[0]
-        return is_cookie, is_cookie and "Max-Age=0" not in header[1], is_cookie and not name.endswith(".c")
-
-    return sorted(headers, key=weight)
 
 
 def built_in(status: int, sentence: str) -> tuple[int, list[tuple[str, str]], str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from edge.core.messages import Forward, Request
-from edge.guests.on_wasi.reading import Headers
+
+Headers = list[tuple[str, bytes]]
 
 PASS_HEADER = "stanchion-pass"
 PRIVATE_PREFIX = "stanchion-"
@@ -59,3 +62,17 @@ def to_visitor(status: int, headers: Headers) -> Headers:
         # RFC 9110, section 8.6: none in a 204, however an origin may put one there.
         dropped |= {"content-length"}
     return [(name, value) for name, value in headers if name not in dropped and not is_private(name)]
+
+
+def weakest_first(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same headers; of several cookies of ours the one that matters most comes last.
+
+    Some hosts keep only the last Set-Cookie; what takes a cookie away may get lost, what gives a place or a pass may not.
+    """
+
+    def weight(header: tuple[str, str]) -> tuple[bool, bool, bool]:
+        is_cookie = header[0].lower() == "set-cookie"
+        name = header[1].partition("=")[0]
+        return is_cookie, is_cookie and "Max-Age=0" not in header[1], is_cookie and not name.endswith(".c")
+
+    return sorted(headers, key=weight)

@@ -10,8 +10,8 @@ from edge.core.messages import Forward, Request
 from edge.guests.on_wasi.address import Address
 from edge.guests.on_wasi.answering import BAD_TARGET, BROKEN_ORIGIN, NO_ORIGIN, SLOW_ORIGIN, Answer
 from edge.guests.on_wasi.api import Err, outgoing_handler, streams, types
-from edge.guests.on_wasi.hop import to_origin, to_visitor
-from edge.guests.on_wasi.reading import Headers, entries_of
+from edge.guests.on_wasi.hop import Headers, to_origin, to_visitor
+from edge.guests.on_wasi.reading import entries_of
 from edge.guests.on_wasi.redis import answer_of, timeouts
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, pump, write_all
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 from edge.core.messages import Request
 from edge.guests.on_wasi.api import types
+from edge.guests.on_wasi.believing import Setting, client_of, country_of, joined
+from edge.guests.on_wasi.hop import Headers
 
-Headers = list[tuple[str, bytes]]
-Setting = Callable[[str], str]
-
-_COUNTRY = re.compile(r"[A-Z]{2}\Z")
-# What CDNs write for "not known".
-_UNKNOWN = ("XX", "ZZ")
 _METHODS = {"Get", "Head", "Post", "Put", "Delete", "Connect", "Options", "Trace", "Patch"}
 
 
@@ -31,32 +25,6 @@ def method_of(message: Any) -> str:
     method = message.method()
     name = type(method).__name__.removeprefix("Method_")
     return name.upper() if name in _METHODS else str(method.value)
-
-
-def joined(headers: Headers) -> dict[str, str]:
-    """Headers by name; one that came several times in one line, cookies as cookies are joined."""
-    found: dict[str, str] = {}
-    for name, value in headers:
-        text = value.decode("latin-1")
-        if name in found:
-            text = f"{found[name]}{'; ' if name == 'cookie' else ', '}{text}"
-        found[name] = text
-    return found
-
-
-def country_of(headers: Headers, setting: Setting) -> str:
-    """Two capital letters, or empty for unknown. The header is believed: who may send it is for the deployment to see to."""
-    wanted = setting("STANCHION_COUNTRY_HEADER").lower()
-    told = {value for name, value in headers if name == wanted}
-    # Two different values: one of them was not written by the proxy.
-    text = told.pop().decode("latin-1") if len(told) == 1 else ""
-    return text if _COUNTRY.match(text) and text not in _UNKNOWN else ""
-
-
-def client_of(headers: dict[str, str], setting: Setting) -> str:
-    """The visitor's address: the last one that the named header has, which the nearest proxy wrote. wasi:http knows no peer."""
-    name = setting("STANCHION_CLIENT_HEADER").lower()
-    return headers.get(name, "").rpartition(",")[2].strip() if name else ""
 
 
 def scheme_of(message: Any, setting: Setting) -> str:

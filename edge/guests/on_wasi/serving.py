@@ -13,10 +13,10 @@ from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.guests.driver import drive
-from edge.guests.on_wasi.answering import NO_GATE, NO_UPGRADE, Answer, built_in, weakest_first
-from edge.guests.on_wasi.hop import is_private
+from edge.guests.on_wasi.answering import NO_GATE, NO_UPGRADE, Answer, built_in
+from edge.guests.on_wasi.hop import Headers, is_private, weakest_first
 from edge.guests.on_wasi.origin import OriginFailed
-from edge.guests.on_wasi.reading import Headers, entries_of, method_of, read_request
+from edge.guests.on_wasi.reading import entries_of, method_of, read_request
 from edge.guests.on_wasi.stores import ReadKv
 from edge.guests.on_wasi.surroundings import Surroundings, write_log
 from edge.guests.on_wasi.waiting import Deadline
