@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -100,14 +100,15 @@ class Host:
         """All that the edge printed."""
         return self.log_path.read_text(errors="replace") if self.log_path and self.log_path.exists() else ""
 
-    def run(self, command: Sequence[str | Path], site: Site, environ: Mapping[str, str], port: int) -> None:
-        """Runs a program as the edge, and waits until its health path answers on `port`."""
+    def run(self, command: Sequence[str | Path], site: Site, environ: Mapping[str, str], port: int,
+            is_healthy: Container[int] = (200,)) -> None:  # fmt: skip
+        """Runs a program as the edge, and waits until its health path answers so on `port`."""
         self.port, self.log_path = port, site.folder / f"{self.name}.log"
         with self.log_path.open("a") as log:
             self.process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=dict(environ), stdout=log,
                                             stderr=subprocess.STDOUT, text=True)  # fmt: skip
         deadline = time.monotonic() + START_WITHIN_S
-        while not self._answers():
+        while not self._answers(is_healthy):
             told = self.log()[-LOG_SHOWN:]
             assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{told}"
             if time.monotonic() > deadline:
@@ -115,9 +116,9 @@ class Host:
                 raise AssertionError(f"{self.name} is not up after {START_WITHIN_S} s:\n{told}")
             time.sleep(0.1)
 
-    def _answers(self) -> bool:
+    def _answers(self, is_healthy: Container[int]) -> bool:
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/.stanchion/health", timeout=5).status_code == 200
+            return httpx.get(f"http://127.0.0.1:{self.port}/.stanchion/health", timeout=5).status_code in is_healthy
         except httpx.HTTPError:
             return False
 

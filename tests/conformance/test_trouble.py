@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from edge.core.page_set import PageSet, page_set_key, write_page_set
+from edge.core.pages import page_key
 from edge.core.tokens import Keyring
 from tests.conformance.hosts import chosen
 from tests.conformance.limits import limited
@@ -61,15 +64,18 @@ def test_a_changed_configuration_and_page_are_in_force_soon(world: World) -> Non
     extra = queue("extra", manual=True, held_status=202)
     world.begin([extra])
     page = '<!doctype html><html lang="en"><head><title>x</title></head><body><p>Hello {{queue_name}}</p></body></html>'
-    world.publish([*QUEUES, extra], {"pages/default/en/waiting.html": page})
+    first = {page_key("default", 1, "en", "waiting"): page, page_set_key("default"): write_page_set(PageSet(1, 0, ("en",)))}
+    world.publish([*QUEUES, extra], first)
     answer = world.visitor().get("/extra/")
     assert answer.status_code == 202
     assert "<p>Hello Queue extra</p>" in answer.text
-    world.publish([*QUEUES, extra], {"pages/default/en/waiting.html": "<html><body><p>{{nonsense}}</p></body></html>"})
-    broken = world.visitor().get("/extra/")
-    assert broken.status_code == 202
-    assert "nonsense" not in broken.text
-    (world.site.kv / "pages/default/en/waiting.html").unlink()
+    broken = {page_key("default", 2, "en", "waiting"): "<html><body><p>{{nonsense}}</p></body></html>",
+              page_set_key("default"): write_page_set(PageSet(2, 1, ("en",)))}  # fmt: skip
+    world.publish([*QUEUES, extra], broken)
+    answer = world.visitor().get("/extra/")
+    assert answer.status_code == 202
+    assert "<p>Hello Queue extra</p>" in answer.text, "the version before stays"
+    shutil.rmtree(world.site.kv / "pages")
     world.publish(QUEUES)
 
 

@@ -16,10 +16,7 @@ from edge.guests.on_wasi.address import Address
 from edge.guests.on_wasi.api import environment
 from edge.guests.on_wasi.origin import Origin
 from edge.guests.on_wasi.redis import Redis
-from edge.guests.on_wasi.stores import DEFAULT_HASH, ReadKv, redis_reader
-
-# How old configuration and pages may be before the store is asked again.
-STORE_MAX_AGE_MS = 1_000
+from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, ReadKv, RedisKv
 
 
 def write_log(line: str) -> None:
@@ -40,7 +37,10 @@ class Surroundings:
         self.redis = Redis(redis_at, self.setting("UPSTASH_REDIS_REST_TOKEN"), flavour)
         self.origin = Origin(Address.parse(self.setting("STANCHION_ORIGIN_URL"), "STANCHION_ORIGIN_URL"))
         self.logs_requests = self.setting("STANCHION_LOG_REQUESTS") != "0"
-        read_kv = store() if store else redis_reader(self.redis, self.setting("STANCHION_KV_HASH") or DEFAULT_HASH)
+        pairs = (pair.partition("=") for pair in self.setting("STANCHION_LANE_SECRETS").split())
+        self._secrets = {f"lane:{queue_id}": secret for queue_id, _, secret in pairs}
+        self._secrets["signing-keys"] = self.setting("STANCHION_SIGNING_KEYS")
+        read_kv = store() if store else RedisKv(self.redis, self.setting("STANCHION_KV_HASH") or DEFAULT_HASH)
         self.knowledge = Knowledge(read_kv, self._environ.get, self._secret, write_log)
         self._read_ms = 0
 
@@ -49,7 +49,7 @@ class Surroundings:
         return self._environ.get(name, "")
 
     def _secret(self, name: str) -> str | None:
-        return self._environ.get("STANCHION_SIGNING_KEYS") if name == "signing-keys" else None
+        return self._secrets.get(name)
 
     def refresh(self) -> None:
         """Looks again what is in the store, if it is time. Raises ConfigError when there is nothing to work with."""

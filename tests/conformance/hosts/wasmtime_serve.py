@@ -20,9 +20,11 @@ class WasmtimeHost(WasiHost):
 
     def start(self, site: Site) -> None:
         program, port = needs("wasmtime"), free_port()
-        settings = [word for name, value in guest_environ(site).items() for word in ("--env", f"{name}={value}")]
+        environ = guest_environ(site)
+        # By name alone: a value on the command line could be read by everybody on the machine.
+        settings = [word for name in environ for word in ("--env", name)]
         command = [program, "serve", "-S", "cli", *REUSE, "--addr", f"127.0.0.1:{port}", "--no-logging-prefix", *settings]
-        self.run([*command, self.component or component()], site, clean_environ(), port)
+        self.run([*command, self.component or component()], site, clean_environ() | environ, port)
 
 
 def make() -> Host:

@@ -128,7 +128,7 @@ def test_the_command_prints_path_and_sizes(
     component = tmp_path / "component.wasm"
     component.write_bytes(bytes(3_000_000) + os.urandom(1_000_000))
     monkeypatch.setattr(command, "build_gatekeeper", lambda cache_dir: component)
-    assert command.main() == 0
+    assert command.main([]) == 0
     path, sizes = capsys.readouterr().out.splitlines()
     assert path == str(component)
     assert sizes == "4.0 MB, 1.0 MB with gzip"
@@ -141,5 +141,5 @@ def test_the_command_says_why_it_cannot(
         raise BuildError("cannot build: a reason")
 
     monkeypatch.setattr(command, "build_gatekeeper", fail)
-    assert command.main() == 1
+    assert command.main([]) == 1
     assert capsys.readouterr().err == "cannot build: a reason\n"
