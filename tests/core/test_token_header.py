@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from edge.core import commands
 from edge.core.conclude import conclude
+from edge.core.invites import Invite, write_invite
 from edge.core.tokens import Candidate
 from edge.guests.crossing import REQUEST_HEADERS
 from tests.core.support import JSON, MANUAL, START_MS, Browser, Got, World, forged, full, queue
@@ -188,6 +189,17 @@ def test_leaving_by_header_needs_no_page_of_the_site_but_by_cookie_it_does() -> 
     assert world.snapshot().waiting == 2
     assert app.leave(cross).state == "ended"
     assert world.snapshot().waiting == 1
+
+
+def test_an_invitation_is_followed_by_header_too() -> None:
+    lanes = [{"name": "standard"}, {"name": "vip", "invite": True}]
+    world = World(queue(lanes=lanes, **MANUAL))
+    text = write_invite(world.ring, Invite("launch", "vip", "a" * 16, START_MS + 60_000))
+    app = App(world)
+    led_on = app.get(f"/.stanchion/launch/invite?t={text}&to=/launch/")
+    assert (led_on.status, led_on.header("Location")) == (303, "/launch/")
+    assert (world.ring.verify(app.kept)[0], app.claims()["i"]) == ("candidate", "a" * 16)
+    assert app.get().json["lane"] == "vip"
 
 
 def test_an_expired_candidate_is_told_to_begin_anew_in_one_header() -> None:
