@@ -11,8 +11,8 @@ from edge.core.commands import Answer, Call
 from edge.core.errors import StoreBusy
 from edge.core.lines import gives_no_places, numbered, seated, turned_away
 from edge.core.outcome import is_ended, needs_nothing, waits_on
+from edge.core.saying import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S
 from edge.core.snapshot import Snapshot
-from edge.core.stand import AWAY_AFTER_MS, BUSY_RETRY_S, CAPPED_RETRY_S
 from edge.core.standing import CANDIDATE_POLL_S, UNAVAILABLE_POLL_S
 from edge.core.tokens import Pass, Place
 from sim.ledger import Tally

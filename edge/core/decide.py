@@ -18,8 +18,9 @@ from edge.core.messages import Context, Deciding, Forward, Request, Respond
 from edge.core.model import Queue
 from edge.core.outcome import Outcome, from_memory
 from edge.core.routing import Match
+from edge.core.saying import AWAY_AFTER_MS
 from edge.core.spelling import normalise_host
-from edge.core.stand import AWAY_AFTER_MS, Step
+from edge.core.stand import Step
 from edge.core.standing import Standing
 from edge.core.token_header import jar_of
 
