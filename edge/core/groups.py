@@ -87,7 +87,7 @@ def effective(queues: tuple[Queue, ...], groups: Sequence[QueueGroup]) -> tuple[
 
 
 def _member(queue: Queue, group: QueueGroup, line: int, shares: tuple[int, ...]) -> Queue:
-    own = {"config_version": group.config_version, "group": group.id, "line": line, "group_shares": shares}
+    own = {"config_version": group.config_version, "group": group.id, "scope": group.id, "line": line, "group_shares": shares}
     member = object.__new__(Queue)  # as cheap as reading a queue is: see edge/core/sealed.py
     vars(member).update(vars(queue) | group.shared | own)
     return member

@@ -20,10 +20,9 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
 
     The share is by weight among the lines in which somebody waits: what the others do not use is lent.
     """
-    lines = snapshot.lines
-    if len(lines) == 1:
+    if not snapshot.more_lines:
         return snapshot
-    own = snapshot.line(line)
+    lines, own = snapshot.lines, snapshot.line(line)
     busy = sum(each.weight for index, each in enumerate(lines) if index == line or each.length > each.cursor)
     part = own.weight / busy if busy else 1.0
     rate = snapshot.admit_per_minute
@@ -57,6 +56,8 @@ def seated(place: Place, snapshot: Snapshot) -> Place:
 def dressed(where: Standing, snapshot: Snapshot, line: int, arrival: int | None = None) -> Standing:
     """The standing with what is told beside it: opening, message, number of arrival, draw and lane."""
     queue = where.queue
+    if snapshot.status == "open" and not (queue.lanes or snapshot.draw_key or snapshot.message):
+        return where  # most polls
     if where.state in ("not_open", "prequeue", "candidate") and not snapshot.opened_at_ms:
         where.opens_at_ms = snapshot.opens_at_ms
     where.message, where.lane, where.arrival = snapshot.message, queue.lane_of(line), arrival

@@ -207,11 +207,10 @@ class Queue:
     group: str = ""
     line: int = 0
     group_shares: tuple[int, ...] = ()
+    scope: str = ""  # the group, or the queue: the hash tag of all its keys in Redis
 
-    @property
-    def scope(self) -> str:
-        """The hash tag of all its keys in Redis."""
-        return self.group or self.id
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", self.group or self.id)
 
     @property
     def line_count(self) -> int:

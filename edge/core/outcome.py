@@ -69,7 +69,9 @@ def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome
         if queue.max_networks is not None:
             context.node.seen_from.note(held, network_of(request.client))
         return Outcome("pass", held) if needs_nothing(held, view.snapshot, view.now_ms) else None
-    if place is None or is_half_spent(place, view.now_ms) or seated(place, view.snapshot) is not place:
+    if place is None or is_half_spent(place, view.now_ms):
+        return None
+    if place.arrival and seated(place, view.snapshot) is not place:
         return None
     where = waits_on(place, queue, view.snapshot, view.now_ms)
     return Outcome(f"place {place.position}", standing=where) if where is not None else None

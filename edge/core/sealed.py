@@ -19,7 +19,7 @@ _LISTS = ("countries", "bypass", "return_paths", "allowed_origins", "asset_exten
 _MOMENTS = tuple((key, name) for key, name in ATTRIBUTES.items() if key != name)
 # What a queue has that its configuration does not say.
 _PLAIN: dict[str, Any] = {ATTRIBUTES[key]: value for key, value in QUEUE_DEFAULTS.items()} | {
-    "group": "", "line": 0, "group_shares": (),
+    "group": "", "line": 0, "group_shares": (), "scope": "",
 }  # fmt: skip
 _NAMES = {ATTRIBUTES[field.name] for field in QUEUE_FIELDS} | _PLAIN.keys()
 _GROUP_NAMES = {field.name for field in GROUP_FIELDS}
@@ -73,6 +73,7 @@ def _queue(value: dict[str, Any]) -> Queue:
     for name, member in value.items():
         if type(member) is float:
             whole[name] = int(member)  # 5.0 was taken for the number 5
+    whole["scope"] = value["id"]
     if whole.keys() != _NAMES:
         raise TypeError("the keys of a queue are of another version")
     # A frozen dataclass sets each of its fields by a call; this is the same in one, and half of the cost of reading.

@@ -31,10 +31,16 @@ class LineView:
 
     def ahead(self, position: int) -> int:
         """People before `position`, without those known to have left or been passed over; never negative."""
-        passed = bisect_right(self.gone, self.cursor)
-        # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
-        known = bisect_left(self.gone, position) - passed - (1 if passed and self.gone_every > 1 else 0)
-        return max(0, position - 1 - self.cursor - self.gone_every * max(0, known))
+        return _ahead(position, self.cursor, self.gone, self.gone_every)
+
+
+def _ahead(position: int, cursor: int, gone: tuple[int, ...], gone_every: int) -> int:
+    if not gone:
+        return max(0, position - 1 - cursor)
+    passed = bisect_right(gone, cursor)
+    # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
+    known = bisect_left(gone, position) - passed - (1 if passed and gone_every > 1 else 0)
+    return max(0, position - 1 - cursor - gone_every * max(0, known))
 
 
 @dataclass(slots=True)
@@ -97,6 +103,8 @@ class Snapshot:
 
     def ahead(self, position: int, line: int = 0) -> int:
         """People before `position` in its line, without those known to have left or been passed over; never negative."""
+        if line == 0:  # every poll of most queues: no view is made for it
+            return _ahead(position, self.cursor, self.gone, self.gone_every)
         return self.line(line).ahead(position)
 
     def is_ended(self, position: int, line: int = 0) -> bool:

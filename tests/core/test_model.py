@@ -16,7 +16,7 @@ _UNIT_WORDS = ("_s", "_ms", "_per_minute", "_bytes")
 
 def test_the_queue_has_exactly_the_keys_of_the_table() -> None:
     names = [field.name for field in dataclasses.fields(Queue)]
-    assert names == [*ATTRIBUTES.values(), "group", "line", "group_shares"]
+    assert names == [*ATTRIBUTES.values(), "group", "line", "group_shares", "scope"]
     assert list(ATTRIBUTES) == [field.name for field in QUEUE_FIELDS]
     assert [field.name for field in dataclasses.fields(Route)] == [field.name for field in ROUTE.fields]
     assert [field.name for field in dataclasses.fields(Lane)] == [field.name for field in LANE.fields]
