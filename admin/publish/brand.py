@@ -42,6 +42,8 @@ _TYPES: dict[str, type] = {
     "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list,
     "languages": list, "logo": str, "background": str, "support": str, "texts": dict,
 }  # fmt: skip
+#: The keys of brand.json.
+KEYS = tuple(_TYPES)
 _COLOUR_KEYS = frozenset({"brand", "surface", "ink", "brand_ink", "ground", "accent"})
 
 

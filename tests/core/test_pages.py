@@ -88,6 +88,35 @@ def test_a_value_is_shown_as_it_is(value: str) -> None:
     assert "".join(tree.values[2:]) == value
 
 
+REFRESH = (
+    "<!doctype html><html><head><title>t</title><noscript>"
+    '<meta http-equiv="refresh" content="{{refresh_s}};url={{target_url}}"></noscript></head><body></body></html>'
+)
+
+
+@given(st.dictionaries(st.sampled_from(["refresh_s", "target_url"]), NASTY))
+def test_a_refresh_leads_to_the_address_or_nowhere(values: dict[str, str]) -> None:
+    filled = compile_page(REFRESH).fill(values)
+    assert Tree(filled).shape == Tree(compile_page(REFRESH).fill({})).shape
+    content = next(value for value in Tree(filled).values if ";url=" in value)
+    seconds, _, url = content.partition(";url=")
+    assert seconds == "" or (seconds.isascii() and seconds.isdigit())
+    is_path = url[:1] == "/" and url[1:2] not in ("/", "\\", "\t", "\n", "\r")
+    assert url == "" or url.startswith(("http://", "https://")) or is_path
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{{target_url}}", "5;url={{target_url}}", "{{refresh_s}};url=x{{target_url}}", "{{refresh_s}};url='{{target_url}}",
+     "{{refresh_s}};url={{message}}", "{{refresh_s}}{{refresh_s}};url={{target_url}}",
+     "{{refresh_s}};url={{target_url}}{{message}}"],
+)  # fmt: skip
+def test_a_refresh_of_any_other_shape_is_refused(content: str) -> None:
+    with pytest.raises(PageError, match="in <meta http-equiv>"):
+        compile_page(REFRESH.replace("{{refresh_s}};url={{target_url}}", content))
+    assert compile_page(REFRESH.replace(";url={{target_url}}", "")).slots == {"refresh_s"}
+
+
 @given(NASTY)
 def test_what_comes_out_can_be_sent(value: str) -> None:
     assert compile_page(EVERY_PLACE).fill({"message": value}).encode()

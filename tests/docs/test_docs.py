@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from admin.publish.brand import KEYS
 from cli.main import main
 from cli.reference import DOCS, pages
 from edge.core.model import QUEUE_FIELDS
+from edge.core.pages import SLOTS
 from edge.core.standing import STATES
 from host.settings import SETTINGS
 
@@ -33,6 +35,12 @@ def test_every_key_and_every_setting_is_in_the_reference() -> None:
 def test_every_state_is_in_the_contract() -> None:
     text = (DOCS / "http.md").read_text()
     assert [state for state in STATES if state not in text] == []
+
+
+def test_every_slot_and_every_key_of_a_brand_is_in_the_page_about_pages() -> None:
+    text = (DOCS / "pages.md").read_text()
+    assert [name for name, meaning in SLOTS.items() if f"| `{name}` | {meaning} |" not in text] == []
+    assert [key for key in KEYS if f"`{key}`" not in text] == []
 
 
 def test_what_the_readme_links_to_is_there() -> None:
