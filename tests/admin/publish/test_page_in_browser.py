@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -304,7 +305,8 @@ def test_a_line_that_changes_says_so_without_a_load(visit: Open, state: str, wor
 
 def test_before_the_opening_the_registered_read_so(visit: Open) -> None:
     opens = {"opens_at": "2030-05-03T12:06:31Z", "arrival": 4711, "draw": "/.stanchion/launch/draw"}
-    tab = visit(waiting("not_open"), status("prequeue", **opens), status("waiting"))
+    unknown = json.dumps(status("not_open", opens_at=None))
+    tab = visit(waiting("not_open", opens_iso="", status_json=unknown), status("prequeue", **opens), status("waiting"))
     assert "has not opened" in tab.text("h1 >> visible=true")
     assert "Keep this page open" in tab.text(".lead >> visible=true")
     assert not tab.sees("#opens")
