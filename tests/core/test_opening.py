@@ -146,3 +146,15 @@ def test_an_operator_stands_above_the_schedule_and_numbers_stay(action: commands
     here.run(commands.control("launch", "resume", here.hex(), here.hex()))
     here.now_ms = OPENS_MS + 1000
     assert browser.status().json["position"] == 1
+
+
+def test_the_scripts_draw_the_same_place_as_the_edge() -> None:
+    here = world(lanes=[{"name": "standard"}, {"name": "vip", "invite": True}])
+    here.pass_time(61)
+    browsers = arrive(here, 9)
+    here.now_ms = OPENS_MS + 1000
+    places = [browser.status().json["position"] for browser in browsers]
+    again = [here.run(commands.join("launch", browser.token()["v"], here.hex())).number(0) for browser in browsers]
+    assert again == places
+    assert sorted(places) == list(range(1, 10))
+    assert here.snapshot().epoch == browsers[0].token()["e"], "nobody took the drawn places for a loss"
