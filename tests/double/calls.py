@@ -176,11 +176,15 @@ def send_async_uncached(sandbox: Sandbox, message: Message, body: Body, backend:
 def await_response(sandbox: Sandbox, pending: Pending) -> tuple[Message, Body]:
     pending.ready(None)
     if pending.result is None:
-        # As on local hosts: no detail.
-        told = Record()
-        told.detail, told.error = None, Variant("generic-error")
-        raise Refused(told)
+        raise Refused(without_detail())
     return pending.result
+
+
+def without_detail() -> Record:
+    """How a request fails on local hosts: nobody says why."""
+    told = Record()
+    told.detail, told.error = None, Variant("generic-error")
+    return told
 
 
 @host("http-resp#send-downstream")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import wasmtime
-from wasmtime.component import Component, FuncType, Linker, ResourceHost, ResourceType, Variant
+from wasmtime.component import Component, EnumType, FuncType, Linker, RecordType, ResourceHost, ResourceType, Variant
 
-from tests.double.calls import CALLS
+from tests.double.cache import Lookup
+from tests.double.calls import CALLS, without_detail
 from tests.double.crossing import RESOURCE, Refused, lift, lower, patch, refusal
 from tests.double.message import Body, Message
 from tests.double.platform import Platform
@@ -36,6 +37,8 @@ class Sandbox:
     sent: list[str] = field(default_factory=list)
     fuel: int = 0
     fuels: list[int] = field(default_factory=list)
+    # The fuel that was spent when a host function was called.
+    marks: list[tuple[str, int]] = field(default_factory=list)
     trap: str = ""
     _handles: int = 0
     store: Any = None
@@ -102,14 +105,27 @@ class Host:
                 sandbox.trap = "the guest answered with an error"
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
             sandbox.trap = str(error)
+        # What a sandbox was obliged to and did not do goes to another, however it ended.
+        for value in sandbox.table.values():
+            if isinstance(value, Lookup):
+                value.close()
         sandbox.fuel = sandbox.spent()
         return sandbox
 
 
 def _drop(store: Any, number: int) -> None:
     closed = _current.sandbox.table.pop(number, None)
-    if hasattr(closed, "is_obliged"):
+    if isinstance(closed, Lookup):
         closed.close()
+
+
+def _unsupported(result: Any) -> Refused:
+    """The error of a function that does not work here, of the kind that it has."""
+    if isinstance(result.err, EnumType):
+        return Refused("unsupported")
+    if isinstance(result.err, RecordType):
+        return Refused(without_detail())
+    return refusal("unsupported" if "unsupported" in dict(result.err.cases) else "generic-error")
 
 
 def _function(name: str, result: Any) -> Callable[..., Any]:
@@ -119,10 +135,11 @@ def _function(name: str, result: Any) -> Callable[..., Any]:
     def run(store: Any, *arguments: Any) -> Any:
         sandbox: Sandbox = _current.sandbox
         sandbox.calls.append(name)
+        sandbox.marks.append((name, sandbox.spent()))
         values = [lift(store, argument, sandbox.table) for argument in arguments]
         try:
             if call is None or name in sandbox.platform.broken or short in sandbox.platform.broken:
-                raise refusal("unsupported")
+                raise _unsupported(result)
             return lower(result, call(sandbox, *values), sandbox.put)
         except Refused as refused:
             return Variant("err", refused.value)
