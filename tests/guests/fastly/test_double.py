@@ -125,11 +125,15 @@ def test_the_last_good_configuration_stays(desk: Desk) -> None:
     assert desk.ask("/.stanchion/health")[1].status == 200
 
 
-@pytest.mark.parametrize("broken", [
+BROKEN = (
     "http-req#[method]request.get-header-values", "http-req#[method]request.get-header-names",
-    "http-req#[method]request.get-uri", "cache#await-entry", "kv-store#[method]store.lookup-async",
-    "secret-store#[method]store.get", "config-store#[static]store.open", "http-body#read", "http-req#await-response", "backend#[static]backend.open", "log#[static]endpoint.open",
-])  # fmt: skip
+    "http-req#[method]request.get-uri", "http-req#await-response", "http-body#read", "cache#await-entry",
+    "kv-store#[method]store.lookup-async", "secret-store#[method]store.get", "config-store#[static]store.open",
+    "backend#[static]backend.open", "log#[static]endpoint.open",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
 def test_whatever_fails_a_visitor_gets_one_answer(desk: Desk, broken: str) -> None:
     desk.platform.broken = {broken}
     for path in ("/hand/", "/calm/", "/about", "/.stanchion/hand/status"):
