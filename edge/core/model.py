@@ -212,6 +212,9 @@ class Queue:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", self.group or self.id)
 
+    def __hash__(self) -> int:
+        return hash(self.id)  # that of sixty fields costs a fresh sandbox more than the rule that needs it
+
     @property
     def line_count(self) -> int:
         """How many lines it has in its scope: one for each lane, or one."""

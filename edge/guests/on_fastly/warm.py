@@ -13,7 +13,7 @@ from edge.core.sealed import seal
 from edge.guests import warm
 from edge.guests.knowledge import Knowledge
 from edge.guests.on_fastly.answering import built_in
-from edge.guests.on_fastly.api import types
+from edge.guests.on_fastly.api import cache, types
 from edge.guests.on_fastly.reading import RequestHeaders, address_of, header_values, target_of
 from edge.guests.on_fastly.redis import Deadline
 from edge.guests.on_fastly.shared import Known
@@ -76,3 +76,6 @@ def run() -> None:
         _read_all()
         _know(text)
     built_in(502, "")
+    # A set of flags is made when it is first seen, and kept.
+    for flags in range(1, 2 * cache.LookupState.USABLE_IF_ERROR.value):
+        cache.LookupState(flags)
