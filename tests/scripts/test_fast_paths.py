@@ -16,6 +16,7 @@ from tests.scripts.line import START_MS, Line, Ticket
 _SHORT_WAYS = {
     "join": ("if ARGV[4] == '' and ARGV[6] == '' and", "if false and"),
     "touch": ("if ARGV[6] == '1' and f[10] ~= '0' and", "if false and"),
+    "renew": ("if f[1] == ARGV[3] and f[10] ~= '0' and", "if false and"),
 }
 _SETTINGS: dict[str, dict[str, Any]] = {
     "rate": {"admit_per_minute": 120, "burst": 3},
@@ -24,6 +25,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "a rate of zero": {"admit_per_minute": 0},
     "always": {"admit_per_minute": 240, "always_queue": True},
     "manual": {"admit_per_minute": 60, "manual": True},
+    "lanes": {"admit_per_minute": 240, "lanes": [{"name": "a", "share": 2}, {"name": "b"}]},
+    "a longest visit": {"admit_per_minute": 240, "visit_max_s": 60},
+    "a threshold": {"admit_per_minute": 60, "start_queueing_above": 100},
 }
 
 
@@ -35,25 +39,31 @@ def _without_short_way(script: Script) -> Script:
     return Script(script.name, {"redis": changed}, {"redis": hashlib.sha1(changed.encode()).hexdigest()})
 
 
-def _play(store: Store, settings: dict[str, Any], seed: int) -> tuple[list[Any], dict[str, str]]:
+def _play(store: Store, name: str, seed: int) -> tuple[list[Any], dict[str, str]]:
     store.command("FLUSHALL")
-    line, draw = Line(store, **settings), random.Random(seed)
+    line, draw = Line(store, **_SETTINGS[name]), random.Random(seed)
     tickets: list[Ticket] = []
+    passes: list[Ticket] = []
     said: list[Any] = []
     for step in range(700):
         line.now_ms += draw.choice((0, 1, 10, 40, 90, 250, 1_000))
         dice = draw.random()
         if dice < 0.45:
             visitor = f"v{draw.randrange(step + 1)}" if dice < 0.05 else f"v{step}"
-            answer = line.join(visitor, wants_in=draw.random() < 0.5, direct=draw.random() < 0.1)
+            wants_in, direct = draw.random() < 0.5, draw.random() < 0.1
+            answer = line.join(visitor, wants_in=wants_in, direct=direct, line=draw.randrange(2) if name == "lanes" else 0)
             if answer.verdict in ("waiting", "called", "inside"):
                 tickets.append(line.ticket(visitor, answer))
+        elif dice < 0.55 and passes:
+            answer = line.renew(passes[draw.randrange(len(passes))])
         elif dice < 0.9 and tickets:
             near = tickets[-1].position if draw.random() < 0.1 else line.number("cursor")
             chosen = min(tickets, key=lambda ticket: (abs(ticket.position - near), draw.random()))
             answer = line.touch(chosen, wants_in=draw.random() < 0.8)
             if answer.verdict in ("inside", "ended"):
-                tickets = [ticket for ticket in tickets if ticket.position != chosen.position]
+                tickets = [ticket for ticket in tickets if ticket != chosen]
+            if answer.verdict == "inside":
+                passes.append(line.ticket(chosen.visitor, answer))
         elif dice < 0.93:
             answer = line.admit(draw.randrange(4))
         elif dice < 0.96:
@@ -72,17 +82,18 @@ def test_the_same_sequence_gives_the_same_answers_and_the_same_state(
     store: Store, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(2):
-        short = _play(store, _SETTINGS[name], seed)
+        short = _play(store, name, seed)
         with monkeypatch.context() as patch:
             patch.setattr(scripts, "JOIN", _without_short_way(scripts.JOIN))
             patch.setattr(scripts, "TOUCH", _without_short_way(scripts.TOUCH))
-            long = _play(store, _SETTINGS[name], seed)
+            patch.setattr(scripts, "RENEW", _without_short_way(scripts.RENEW))
+            long = _play(store, name, seed)
         for index, (one, other) in enumerate(zip(short[0], long[0], strict=True)):
             assert one == other, f"step {index}"
         assert short[1] == long[1]
 
 
-@pytest.mark.parametrize("script", ["join", "touch"])
+@pytest.mark.parametrize("script", ["join", "touch", "renew"])
 def test_the_short_way_is_taken(store: Store, script: str) -> None:
     """Without this the comparison could compare the long way with itself: the long way reads all fields."""
     line = Line(store, admit_per_minute=60 if script == "join" else 6_000, burst=100)
@@ -90,7 +101,12 @@ def test_the_short_way_is_taken(store: Store, script: str) -> None:
     line.snapshot()
     line.wait(0.1)
     before = line.state()
-    if script == "join":
+    if script == "renew":
+        held = line.claim(tickets[0])
+        line.wait(0.1)
+        line.renew(held)
+        assert int(line.state()["clock"]) == START_MS + 100, "the long way moves the clock"
+    elif script == "join":
         line.join("far")
         assert line.state()["clock"] == before["clock"], "the long way moves the clock"
     else:

@@ -1,13 +1,28 @@
 -- renew: a pass in use gets a new expiry. A pass of a lost epoch, or one that a set-back state does not know, is taken over.
 -- ARGV  3 epoch   4 place, 0 for a pass that was taken over   5 visitor   6 expiry of the pass, Unix ms
 -- Answers: {'inside', member, expires at, renew at}   {'ended', member}   {'missing'}
---@include engine
+--@include head
+
+-- Most renewals end here: between two sweeps, a pass that is known and good gets its new expiry, and nothing else is written.
+local at = string.match(ARGV[4], '^(%d+):') or ''
+local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length' .. at, 'cursor' .. at, 'horizon' .. at, 'config_version', 'rate', 'max_active',
+  'short_until', 'idle', 'renew_every', 'visit_max', 'checkout')
+if not f[1] then return { { 'missing' }, {} } end
+if f[1] == ARGV[3] and f[10] ~= '0' and f[13] == '' and f[14] == '' and call('HGET', PLACES, ARGV[5]) == ARGV[4] then
+  local now = server_ms()
+  local deadline = now >= f[2] + 0 and now < f[10] + 0 and ARGV[6] + 0 > now and call('ZSCORE', ACTIVE, ARGV[4])
+  if deadline and deadline - FREE_AFTER_MS > now then
+    local expires = now + f[11]
+    call('ZADD', ACTIVE, 'XX', expires + FREE_AFTER_MS, ARGV[4])
+    return { { 'inside', ARGV[4], text(expires), text(now + f[12]) }, { f[1], text(now), f[3], f[4], f[5], f[6], f[7], f[8], f[9] } }
+  end
+end
+--@include rest
 --@include visit
 --@include place
 --@include snapshot_reply
 
 local s = load_state()
-if not s then return { { 'missing' }, {} } end
 tick(s)
 pump(s)
 local line, position = find_line(s, ARGV[4])
