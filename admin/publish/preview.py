@@ -40,7 +40,8 @@ def preview_page(templates_dir: Path, brand: str, language: str, look: str, nonc
     if look not in LOOKS:
         raise PublishError(look, 0, f"no state of a page: one of {', '.join(LOOKS)}")
     state = sample_page(look)
-    page = render_pages(load_brand(brand, templates_dir), language, templates_dir, (state,))[state]
+    offered = available_languages(templates_dir)
+    page = render_pages(load_brand(brand, templates_dir), language, templates_dir, (state,), offered)[state]
     check_page(f"{brand}/{language}/{state}", page, state, language)
     shown = "candidate" if look == BLOCKED else look
     status_url = f"/status/{shown}" if look == BLOCKED else ""

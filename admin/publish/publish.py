@@ -54,7 +54,7 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = ()) -> P
     chosen = tuple(dict.fromkeys(languages or found.languages or available_languages(templates_dir)))
     pages: dict[tuple[str, str], str] = {}
     for language in chosen:
-        for state, page in render_pages(found, language, templates_dir).items():
+        for state, page in render_pages(found, language, templates_dir, offered=chosen).items():
             try:
                 name = page_key(brand, 0, language, state).replace("/0/", "/")
             except ValueError as error:

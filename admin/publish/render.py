@@ -13,6 +13,7 @@ from markupsafe import Markup
 from admin.publish.brand import Brand
 from admin.publish.errors import PublishError
 from admin.publish.languages import direction, font_stack, line_height
+from admin.publish.locales import own_name
 from admin.publish.texts import Texts
 from admin.publish.words import Words
 from edge.core.pages import SLOTS, STATES
@@ -23,8 +24,12 @@ LINE_STATES = (
 )  # fmt: skip
 
 
-def render_pages(brand: Brand, language: str, templates_dir: Path, states: Sequence[str] = STATES) -> dict[str, str]:
-    """State -> page in one language, not checked yet. Raises PublishError, naming file and line."""
+def render_pages(brand: Brand, language: str, templates_dir: Path, states: Sequence[str] = STATES,
+                 offered: Sequence[str] = ()) -> dict[str, str]:  # fmt: skip
+    """State -> page in one language, not checked yet. `offered`: the languages to choose from on the page.
+
+    Raises PublishError, naming file and line.
+    """
     environment = _environment(brand, templates_dir)
     texts = Texts(brand, language, templates_dir)
     words = Words(language, templates_dir)
@@ -39,6 +44,7 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "dir": direction(language),
         "line_height": line_height(language),
         "font": Markup(font_stack(brand.font, language)),
+        "offered": [(name, own_name(name), direction(name)) for name in offered],
         "pgettext": texts.pgettext,
         "words": words.live(),
         "plural_css": Markup(words.css()),

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from edge.core import cors, pages, problems
 from edge.core.admission import WaitRange
+from edge.core.cookies import LANGUAGE_COOKIE
 from edge.core.languages import MAX_HEADER_CHARS, negotiate
 from edge.core.messages import Context, Request, Respond
 from edge.core.model import Queue
@@ -160,10 +161,13 @@ def come_back(answer: Respond, retry_s: int) -> Respond:
 
 
 def _language(request: Request, context: Context, queue: Queue) -> str:
-    """The one that the visitor reads, among those that the brand's pages are published in; else the queue's."""
+    """The one that the visitor chose or reads, among those that the brand's pages are published in; else the queue's."""
     offered = tuple(context.offered(queue.page))
     if not offered:
         return queue.language
+    chosen = context.cookies.read(request.header("cookie")).values(LANGUAGE_COOKIE)
+    if chosen and chosen[-1] in offered:
+        return chosen[-1]
     default = queue.language if queue.language in offered else offered[0]
     return _negotiated(request.header("accept-language")[: MAX_HEADER_CHARS + 1], offered, default)
 

@@ -14,6 +14,8 @@ from edge.core.model import Queue
 
 PREFIX = "stanchion-"
 CANDIDATE_SUFFIX = ".c"
+#: Set by a page's script: the language that the visitor chose there. No queue's id holds a dot.
+LANGUAGE_COOKIE = "stanchion-.language"
 PLACE_MAX_AGE_S = 24 * 3600
 CANDIDATE_MAX_AGE_S = 15 * 60
 # More copies of one name than this are not looked at: each costs a signature check.

@@ -93,7 +93,18 @@ function wake() {
   if (data.statusUrl && Date.now() - askedAt > ASK_AGAIN_S * 1000) ask();
 }
 
+// A year is long enough, and the address stays as it was asked for.
+function offerLanguages() {
+  if (!byId("languages")) return;
+  byId("languages").hidden = false;
+  document.querySelectorAll("[data-language]").forEach((button) => button.addEventListener("click", () => {
+    document.cookie = `stanchion-.language=${button.dataset.language}; path=/; max-age=31536000; samesite=lax`;
+    reload();
+  }));
+}
+
 function startLine(status) {
+  offerLanguages();
   byId("stop").addEventListener("click", stop);
   byId("enter").addEventListener("click", enter);
   byId("notify").hidden = false;

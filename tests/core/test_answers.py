@@ -124,6 +124,17 @@ def test_the_page_is_in_the_language_of_the_visitor(asked: str, offered: tuple[s
     assert "Accept-Language" in dict(answer.headers)["Vary"]
 
 
+@pytest.mark.parametrize(("chosen", "shown"), [("ja", "ja"), ("fr", "en"), ("<x>", "en"), ("", "en")])
+def test_a_language_chosen_on_the_page_goes_before_the_header(chosen: str, shown: str) -> None:
+    context = World(start=False).node.context
+    context.page, context.offered = lambda name, language, state: pages.compile_page("<p>x</p>"), lambda name: ("en", "ja")
+    asking = request()
+    asking.headers = {"accept": HTML, "accept-language": "en", "cookie": f"a=1; stanchion-.language={chosen}"}
+    answer = answers.held(Standing(QUEUE, "waiting", START_MS), asking, context, "why")
+    assert dict(answer.headers)["Content-Language"] == shown
+    assert context.cookies.read(asking.headers["cookie"]).others == "a=1", "the site never sees it"
+
+
 def test_the_builtin_page_says_that_it_is_english() -> None:
     context = World(start=False).node.context
     context.page, context.offered = lambda page, language, wanted: pages.builtin(wanted), lambda name: ("ja",)

@@ -170,6 +170,18 @@ def test_nothing_is_told_to_who_did_not(visit: Open) -> None:
     assert tab.tab.evaluate("window.told") == []
 
 
+def test_a_visitor_chooses_the_language_on_the_page(visit: Open, context: BrowserContext) -> None:
+    tab = visit(filled("default", "en", "waiting"), status())
+    tab.tab.click("#languages summary")
+    current = tab.tab.locator("#languages [aria-current]")
+    assert (current.inner_text(), current.get_attribute("lang")) == ("English", "en")
+    tab.tab.click("text=日本語")
+    tab.settle()
+    assert tab.loads == 2
+    (cookie,) = context.cookies()
+    assert (cookie["name"], cookie["value"], cookie["path"]) == ("stanchion-.language", "ja", "/")
+
+
 def test_the_operators_message_comes_and_goes_and_is_spoken_once(visit: Open) -> None:
     said = status(message="Doors open at two.")
     tab = visit(filled("default", "en", "waiting"), said, said, status())

@@ -292,7 +292,7 @@ def test_a_page_that_fails_a_check_stops_all(templates: Path) -> None:
 
 def test_the_command_publishes_into_a_folder(tmp_path: Path, templates: Path, capsys: pytest.CaptureFixture[str]) -> None:
     to = tmp_path / "kv"
-    assert main(["concert", "--languages", "ja", "--templates", str(templates), "--to", str(to)]) == 0
+    assert main(["concert", "--languages", "en,ja", "--templates", str(templates), "--to", str(to)]) == 0
     page = (to / "pages/concert/1/ja/waiting.html").read_text("utf-8")
     assert page == (SEED / "pages/concert/1/ja/waiting.html").read_text("utf-8")
     make(templates, scheme="grey")
