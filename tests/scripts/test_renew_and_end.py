@@ -162,8 +162,10 @@ def test_a_position_beyond_eight_digits_does_not_break_the_list_of_the_ended(sto
 
 def test_at_most_4096_ended_passes_ride_in_the_snapshot(store: Store) -> None:
     line = Line(store, admit_per_minute=None, max_active=5000)
-    words = [word for n in range(1, 5001) for word in (str(line.now_ms + 100_000), f"{n:010d}")]
+    words = [word for n in range(1, 5001) for word in (str(line.now_ms + 100_000 + n), f"{n:010d}")]
     line.store.command("ZADD", "st:{q}:ended", *words)
     snapshot = line.snapshot().snapshot
     assert snapshot is not None
     assert len(snapshot.ended) == 4096
+    assert snapshot.is_ended(5000), "the newest are those that are likelier still in use"
+    assert not snapshot.is_ended(1)

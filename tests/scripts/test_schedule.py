@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from edge.core import draw
+from edge.core.commands import read_member
 from edge.core.states import MODES, QUEUE_STATES, effective_state
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
@@ -123,6 +124,28 @@ def test_who_leaves_the_pre_queue_is_out_of_it(store: Store) -> None:
     line.wait(600)
     line.open_queue()
     assert line.touch(ticket, wants_in=True).verdict == "ended"
+
+
+def test_the_event_stream_carries_the_arrivals_of_the_chain(store: Store) -> None:
+    line = prequeue(store, events=True)
+    tickets = line.places(5)
+    found = store.command("XRANGE", "st:{q}:events", "-", "+")
+    told = [what.split() for _, fields in found for what in fields[3].split("\n")]
+    arrivals = [(*read_member(member), sha1) for kind, member, *rest in told if kind == "arrived" for sha1 in rest]
+    assert [(line_, number) for line_, number, _ in arrivals] == [(0, ticket.position) for ticket in tickets]
+    assert draw.chain_head(arrivals) == line.seen().chain
+
+
+def test_the_window_follows_the_outflow_while_every_slot_is_taken(store: Store) -> None:
+    """A high rate asks nobody far back for a sign of life when it is the slots that hold people."""
+    line = Line(store, admit_per_minute=6_000, max_active=1)
+    line.enter("in")
+    tickets = line.places(1_500)
+    for _ in range(8):
+        line.wait(20)
+        for ticket in tickets[: line.number("horizon")]:
+            line.touch(ticket)
+    assert line.number("horizon") <= 300
 
 
 def test_the_draw_waits_for_a_public_random_value_that_was_named(store: Store) -> None:

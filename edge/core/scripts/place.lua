@@ -8,10 +8,14 @@ local function new_place(s, line, visitor)
   local position = line.length
   local member = member_of(line, position)
   call('HSET', PLACES, visitor, member)
-  emit(s, 'joined', member)
   if is_before_opening(s) then
+    -- With the hash the whole chain of arrivals can be recomputed from the events.
+    emit(s, 'arrived', member .. ' ' .. redis.sha1hex(visitor))
     chain_arrival(s, line, position, visitor)
-  elseif line.horizon == position - 1 and ready_of(s, line) < wanted(s, line) then
+    return position
+  end
+  emit(s, 'joined', member)
+  if line.horizon == position - 1 and ready_of(s, line) < wanted(s, line) then
     line.horizon = position
     if line.settled == position - 1 then line.settled = position end
   end

@@ -32,9 +32,10 @@ local function next_token_ms(s)
   return s.pace > 0 and math.ceil((UNITS - s.units) / s.pace) or 60000
 end
 
--- Ends of passes that were taken over stand behind TAKEN_OVER_SCORE: they have no position to ride with.
+-- Ends of passes that were taken over stand behind TAKEN_OVER_SCORE: they have no position to ride with. When there are too many,
+-- those that would have lasted longest ride: of the others fewest copies are still in use.
 local function ended_places()
-  return table.concat(call('ZRANGEBYSCORE', ENDED, '-inf', '(' .. text(TAKEN_OVER_SCORE), 'LIMIT', '0', text(ENDED_AT_MOST)))
+  return table.concat(call('ZREVRANGEBYSCORE', ENDED, '(' .. text(TAKEN_OVER_SCORE), '-inf', 'LIMIT', '0', text(ENDED_AT_MOST)))
 end
 
 -- Of each line beyond the first: length, cursor, horizon, drawn, weight, ready, gone_every, gone points by commas.

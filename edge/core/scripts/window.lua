@@ -78,8 +78,9 @@ end
 
 -- How many present people the window should hold: two settling times of calls, and one for each free slot.
 local function wanted(s, line)
-  local per_minute = s.pace or call('ZCARD', CLAIMS)
   local free = slots_left(s)
+  -- While every slot is taken, people come in as others go, whatever the rate would allow.
+  local per_minute = free == 0 and math.min(s.pace or math.huge, call('ZCARD', CLAIMS)) or s.pace or call('ZCARD', CLAIMS)
   if free == math.huge then free = 0 end
   local calls = math.ceil(2 * per_minute * s.settle / 60 / share_coming(s))
   local part = #s.lines > 1 and part_of(s, line) or 1
