@@ -83,9 +83,12 @@ class Redis:
         request = self._address.request(fields, types.Method_Post(), "/pipeline")
         body = request.body()
         with outgoing_handler.handle(request, timeouts(CONNECT_MS, deadline.left_ms())) as future:
-            with body.write() as stream:
-                write_all(stream, content, deadline)
-            types.OutgoingBody.finish(body, None)
+            try:
+                with body.write() as stream:
+                    write_all(stream, content, deadline)
+                types.OutgoingBody.finish(body, None)
+            except (Broken, Err):
+                pass  # the answer tells, or the lack of one
             with answer_of(future, deadline) as response:
                 status: int = response.status()
                 with response.consume() as incoming, incoming.stream() as stream:

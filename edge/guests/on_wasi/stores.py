@@ -1,7 +1,8 @@
-"""Where configuration and pages come from: one hash of Redis, as `stanchion kv push` fills it."""
+"""Where configuration and pages come from: a folder, or one hash of Redis, as `stanchion kv push` fills it."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -20,6 +21,23 @@ STORE_MAX_AGE_MS = 1_000
 # What was asked for before is fetched along with what is asked for now, up to so many keys.
 _TOGETHER_AT_MOST = 32
 _NS_PER_MS = 1_000_000
+
+
+def folder_reader(root: str) -> ReadKv:
+    """Reads from a folder that the host lends: the local KV store of `stanchion config apply` and `stanchion publish`."""
+
+    def read(key: str) -> str | None:
+        try:
+            with open(f"{root}/{key}", encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            if not os.path.isdir(root):
+                raise
+            return None
+        except UnicodeDecodeError as error:
+            raise OSError(f"{key} is not UTF-8") from error
+
+    return read
 
 
 class RedisKv:

@@ -16,7 +16,7 @@ from edge.guests.on_wasi.address import Address
 from edge.guests.on_wasi.api import environment
 from edge.guests.on_wasi.origin import Origin
 from edge.guests.on_wasi.redis import Redis
-from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, ReadKv, RedisKv
+from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, ReadKv, RedisKv, folder_reader
 
 
 def write_log(line: str) -> None:
@@ -40,13 +40,16 @@ class Surroundings:
         pairs = (pair.partition("=") for pair in self.setting("STANCHION_LANE_SECRETS").split())
         self._secrets = {f"lane:{queue_id}": secret for queue_id, _, secret in pairs}
         self._secrets["signing-keys"] = self.setting("STANCHION_SIGNING_KEYS")
-        read_kv = store() if store else RedisKv(self.redis, self.setting("STANCHION_KV_HASH") or DEFAULT_HASH)
-        self.knowledge = Knowledge(read_kv, self._environ.get, self._secret, write_log)
+        self.knowledge = Knowledge(store() if store else self._store(), self._environ.get, self._secret, write_log)
         self._read_ms = 0
 
     def setting(self, name: str) -> str:
         """A variable of the environment; empty when it is not set."""
         return self._environ.get(name, "")
+
+    def _store(self) -> ReadKv:
+        folder = self.setting("STANCHION_KV_DIR")
+        return folder_reader(folder) if folder else RedisKv(self.redis, self.setting("STANCHION_KV_HASH") or DEFAULT_HASH)
 
     def _secret(self, name: str) -> str | None:
         return self._secrets.get(name)

@@ -77,9 +77,14 @@ def write_all(stream: Any, data: bytes, deadline: Deadline) -> None:
                 data = data[room:]
             else:
                 deadline.wait_for(stream)
-        stream.flush()
     except Err as error:
         raise Broken from error
+    try:
+        stream.flush()
+    except Err as error:
+        # Whoever has as many bytes as were promised may have closed the stream by now.
+        if not is_end(error):
+            raise Broken from error
 
 
 def pump(source: Any, sink: Any, silence_ms: int) -> None:

@@ -5,25 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.conformance.host import Host, Limit, Site, clean_environ
-from tests.conformance.hosts.wasi import WasiHost, component, guest_environ
+from tests.conformance.hosts.wasi import component, guest_environ
 from tests.host.rest.servers import free_port
 from tests.needs import needs
 
 # Without reuse every request would be a node's first one: it would ask Redis for configuration and snapshot each time.
 REUSE = ("--max-instance-reuse-count", "100000", "--idle-instance-timeout", "60s")
-LIMITS: dict[str, Limit] = {}
+LIMITS = {
+    "memory": Limit("each instance is a node of its own, and the host chooses which one gets a request", runs=False),
+    "upgrade": Limit("the headers of an upgrade never reach the guest, so the request is passed on without them"),
+}
 
 
 @dataclass
-class WasmtimeHost(WasiHost):
-    """One process; an instance for each request that is under way at the same time."""
+class WasmtimeHost(Host):
+    """One process; an instance for each request that is under way at the same time. It is lent the folder of the KV store."""
+
+    publish_in_force_s: float = 1.2
 
     def start(self, site: Site) -> None:
         program, port = needs("wasmtime"), free_port()
-        environ = guest_environ(site)
+        environ = guest_environ(site) | {"STANCHION_KV_DIR": "/site/kv"}
         # By name alone: a value on the command line could be read by everybody on the machine.
         settings = [word for name in environ for word in ("--env", name)]
-        command = [program, "serve", "-S", "cli", *REUSE, "--addr", f"127.0.0.1:{port}", "--no-logging-prefix", *settings]
+        command = [program, "serve", "-S", "cli", *REUSE, "--addr", f"127.0.0.1:{port}", "--dir", f"{site.folder}::/site",
+                   "--no-logging-prefix", *settings]  # fmt: skip
         self.run([*command, self.component or component()], site, clean_environ() | environ, port)
 
 
