@@ -14,12 +14,14 @@ from edge.core.asking import SNAPSHOT_MAX_AGE_MS
 from edge.core.commands import Answer
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
+from edge.core.states import QUEUE_STATES
 from sim.people import NEVER_MS, Person, State
 from sim.rate import Limits, Rate
 from sim.raw import Held
 
 SLOT_FREED_AFTER_MS = 5_000  # law: a slot is freed 5 s after its pass has expired
 SWEPT_WITHIN_MS = 60_000  # sweeps are bounded, so a crowd that expires at once takes a while
+LISTED_AT_MOST = 4_096  # law 7
 OPS = ("join", "touch", "renew", "end")
 VERDICTS = ("waiting", "called", "inside", "ended", "candidate", "recovering", "epoch", "missing", "freed", "left", "already",
             "late", "conflict", "paused", "closed", "sold_out", "not_open", "prequeue", "other")  # fmt: skip
@@ -176,6 +178,8 @@ class Account:
             self._break("order", f"{position} is called and the cursor is at {self._cursor_in(snapshot, person.line)}", person)
         if verdict == "inside":
             self._came_in(person, op, position, answer.number(1), snapshot.clock_ms, snapshot.status)
+        elif verdict == "ended" and op == "renew" and self._lost.get(person.name, 0) > snapshot.clock_ms:
+            self._break("lost state", "a pass of the lost generation is refused before it has run out", person)
         elif verdict == "ended" and op in ("touch", "renew"):
             known = self._inside.get(member_of(person.line, position, person.name))
             if known and known[0] > snapshot.clock_ms:
@@ -260,11 +264,17 @@ class Account:
             if inventory is not None and self.sold > inventory:
                 self._break("inventory", f"{self.sold} units are sold of {inventory}", person)
 
-    def passed_door(self, person: Person, ended_ms: int, at_ms: int) -> None:
-        """A node let a pass through without asking Redis. Law 7: an ended one is refused within the snapshot's age."""
-        if at_ms - ended_ms > SNAPSHOT_MAX_AGE_MS and at_ms >= self._calm_from_ms:
+    def passed_door(self, person: Person, listed: int, at_ms: int) -> None:
+        """A node let a pass through without asking Redis.
+
+        Law 7: an ended one is refused within the snapshot's age; when the list of ended passes is full, at its renewal.
+        """
+        ago_ms = at_ms - person.ended_ms
+        if listed >= LISTED_AT_MOST:
+            self.counts["ended passes let in while the list was full"] += 1
+        elif ago_ms > SNAPSHOT_MAX_AGE_MS and at_ms >= self._calm_from_ms:
             self._at_ms = at_ms
-            self._break("passes", f"a pass that ended {at_ms - ended_ms} ms ago opens the door", person)
+            self._break("passes", f"a pass that ended {ago_ms} ms ago opens the door", person)
 
     # --- what Redis holds
 
@@ -276,6 +286,7 @@ class Account:
             self._begin(held.epoch, held.clock_ms)
         before = self._before if self._before and self._before.epoch == held.epoch else None
         self._slots(held)
+        self._stands_still(held, before)
         self._caps(held, before)
         self._order(held, before)
         self._before = held
@@ -302,6 +313,14 @@ class Account:
                 self._break("slots", f"{member} holds a pass and has no slot", self._persons[who])
         if held.called.keys() & held.inside.keys():
             self._break("slots", f"called and inside at once: {sorted(held.called.keys() & held.inside.keys())[:3]}")
+
+    def _stands_still(self, held: Held, before: Held | None) -> None:
+        """Nobody is called while the queue calls nobody (edge/core/states.py)."""
+        if before is None or before.status != held.status or QUEUE_STATES[held.status].calls:
+            return
+        new = held.called.keys() - before.called.keys()
+        if new and not self._was_troubled:
+            self._break("states", f"{sorted(new)[0]} is called while the queue is {held.status}", self._holder(sorted(new)[0]))
 
     def _holder(self, member: str) -> Person | None:
         line, _, position = member.rpartition(":")

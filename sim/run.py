@@ -85,9 +85,9 @@ class Run:
             self._take(node, at_ms)
         return node.snapshot
 
-    def passed_door(self, person: Person, at_ms: int) -> None:
+    def passed_door(self, person: Person, listed: int, at_ms: int) -> None:
         """A pass that was ended opened the door: the account says whether that may be."""
-        self.account.passed_door(person, person.ended_ms, at_ms)
+        self.account.passed_door(person, listed, at_ms)
 
     def _take(self, node: Node, at_ms: int) -> None:
         fate = self._trouble.fate(at_ms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from edge.core import commands, standing
@@ -50,8 +51,8 @@ class Stage(Protocol):
     def look(self, node: Node, at_ms: int) -> Snapshot | None:
         """What that node sees of the queue."""
 
-    def passed_door(self, person: Person, at_ms: int) -> None:
-        """A pass that was ended opened the door."""
+    def passed_door(self, person: Person, listed: int, at_ms: int) -> None:
+        """A pass that was ended opened the door of a node whose snapshot lists so many."""
 
 
 class Visits:
@@ -350,9 +351,11 @@ class Visits:
             copy = person.held
             self._finish(person, State.BOUGHT if person.buys else State.LEFT, at_ms, at_ms)
             if person.two_tabs:
-                # The other tab has the cookie of before, and asks now and then.
-                person.held = copy
-                self._stage.at(at_ms + self._random.randrange(1_000, 60_000), AFTER, person)
+                # The other tab has the same cookie or the one before the last renewal, and asks at once or later.
+                assert copy is not None
+                every_ms = self._queue.renew_every_s * 1000 * self._random.choice((0, 1))
+                person.held = replace(copy, renew_at_ms=copy.renew_at_ms - every_ms, expires_ms=copy.expires_ms - every_ms)
+                self._stage.at(at_ms + self._random.choice((0, 200, 400, 2_000, 20_000)), AFTER, person)
 
     def request_after(self, person: Person, at_ms: int) -> None:
         """A request with a copy of a pass that was ended: the door must be shut."""
@@ -363,7 +366,7 @@ class Visits:
         if held is None or snapshot is None or held.expires_ms <= now_ms or is_ended(held, snapshot):
             return
         if needs_nothing(held, snapshot, now_ms):
-            self._stage.passed_door(person, at_ms)
+            self._stage.passed_door(person, len(snapshot.ended), at_ms)
             return
         self._stage.ask(_renewal(self._scope, held, _random_of(person)), person, "renew", self._shut, at_ms)
 

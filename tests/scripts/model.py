@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
 UNLIMITED = 10**18
+SWEPT_AFTER_MS = 1_000  # longer than the pause between two sweeps
+SWEEP = 50
 MAX_STEP_MS = 75_000  # the longest stretch that the clock may jump while people wait
 
 
@@ -72,10 +74,11 @@ class Step:
 
 @dataclass
 class Ledger:
-    """The account. `settle_ms`, `grace_ms`: the two presence timers of the queue; they stay the same."""
+    """The account. `settle_ms`, `grace_ms`, `claim_ms`: timers of the queue; they stay the same."""
 
     settle_ms: int
     grace_ms: int
+    claim_ms: int = 0
     places: dict[tuple[str, int], str] = field(default_factory=dict)
     given: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     void: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
@@ -170,7 +173,8 @@ class Ledger:
         self._clock(was, now)
         self._nobody_vanishes(was, now, done)
         self._caps(was, now, done)
-        assert not self.over & now.called.keys(), "who gave up the place still has the turn"
+        assert not self.over & now.turns, "who gave up the place, or ended the visit, still has the turn"
+        self._what_ends(was, now)
         new = set() if done.takes_over else now.turns - was.turns
         if new:
             assert was.status == "open" or now.status == "open", f"turns {new} while {was.status}"
@@ -181,6 +185,17 @@ class Ledger:
             self.limits.append((now.clock_ms, now.limits))
         for position in range(1, now.horizon + 1):
             self.presence.setdefault(position, Presence(now.lease_ms))
+
+    def _what_ends(self, was: Seen, now: Seen) -> None:
+        """Leases have their full length, and what has run out is gone after the next sweep (a sweep ends at most 50)."""
+        for position in now.called.keys() - was.called.keys():
+            assert now.called[position] >= was.lease_ms + self.claim_ms, f"the lease of {position} is too short"
+        if now.clock_ms - was.clock_ms < SWEPT_AFTER_MS:
+            return
+        turns = [position for position, until in now.called.items() if was.called.get(position) == until <= was.lease_ms]
+        slots = [member for member, until in now.inside.items() if was.inside.get(member) == until <= was.clock_ms]
+        assert not turns or len(turns) >= SWEEP, f"the turns of {turns} should have ended"
+        assert not slots or len(slots) >= SWEEP, f"the slots of {slots} should have been freed"
 
     def _clock(self, was: Seen, now: Seen) -> None:
         assert now.clock_ms >= was.clock_ms, "the clock ran back"

@@ -41,7 +41,7 @@ class World:
         self.people: list[Person] = []
         self.killed: set[str] = set()
         self.newcomers = self._batches = 0
-        self.ledger = Ledger(SETTINGS["settle_s"] * 1000, SETTINGS["presence_grace_s"] * 1000)
+        self.ledger = Ledger(*(SETTINGS[name] * 1000 for name in ("settle_s", "presence_grace_s", "claim_within_s")))
         self.was = self.see()
         self.ledger.begun(self.was)
 

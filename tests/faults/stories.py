@@ -1,0 +1,156 @@
+"""Sequences of steps with the model of the scripts (tests/scripts/world.py), which checks the laws after each.
+
+The same seed, the same sequence. `walk` is the state machine in small; the others go straight to where one kind of fault shows.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tests.scripts.backends import Store
+from tests.scripts.world import Person, World
+
+LIMITS: dict[str, Any] = {"admit_per_minute": 240, "burst": 4, "max_active": 6}
+
+
+def _near(world: World, count: int = 12) -> list[Person]:
+    ordered = sorted(world.waiting, key=lambda person: person.place.position if person.place else 0)
+    return ordered[:count]
+
+
+def _arrive(world: World, count: int, *, is_doubled: bool = False) -> None:
+    for _ in range(count):
+        world.join(world.newcomer(), wants_in=True, is_doubled=is_doubled)
+
+
+def _go_on(world: World, seconds: int, *, wants_in: bool = True, every: int = 1) -> None:
+    """Those near the head ask each two seconds; every so many-th of them."""
+    for _ in range(seconds // 2):
+        world.line.wait(2)
+        for person in _near(world)[::every]:
+            world.touch(person, wants_in=wants_in)
+
+
+def walk(store: Store) -> None:
+    """Everything that visitors do, by a seed."""
+    world, chance = World(store, **LIMITS), random.Random(3)
+    for number in range(45):
+        kind = chance.choice(("join", "join", "ask", "ask", "ask", "buy", "leave", "renew", "silence"))
+        is_doubled = chance.random() < 0.4
+        if kind == "join":
+            _arrive(world, chance.randint(1, 4), is_doubled=is_doubled)
+        elif kind == "ask":
+            for person in _near(world)[:: chance.choice((1, 2))]:
+                world.touch(person, wants_in=chance.random() < 0.8, is_doubled=is_doubled)
+        elif kind in ("buy", "leave") and world.inside:
+            world.end(chance.choice(world.inside), "completed" if kind == "buy" else "left", is_doubled=True)
+        elif kind == "renew" and world.inside:
+            world.renew(chance.choice(world.inside), is_doubled=is_doubled)
+        world.line.wait(chance.choice((0.3, 1, 2, 5)))
+        if number % 15 == 14:
+            world.live(30)
+
+
+def idle(store: Store) -> None:
+    """A rate, nobody for a minute, then many at once."""
+    world = World(store, admit_per_minute=120, burst=3)
+    _arrive(world, 1)
+    world.live(60)
+    _arrive(world, 12)
+    _go_on(world, 6)
+
+
+def changes(store: Store) -> None:
+    """The rate changes again and again while it is used up."""
+    world = World(store, admit_per_minute=120, burst=6)
+    _arrive(world, 20)
+    for number in range(6):
+        world.set_limit("admit_per_minute", 120 + number)
+        _go_on(world, 2)
+
+
+def stock(store: Store) -> None:
+    """More come than there are units."""
+    world = World(store, admit_per_minute=600, burst=20, inventory=4)
+    _arrive(world, 12)
+    _go_on(world, 6)
+    for person in world.inside:
+        world.end(person, "completed", is_doubled=True)
+    _go_on(world, 6)
+
+
+def copies(store: Store) -> None:
+    """A visit ends while a copy of its pass is about: the copy is asked for, and looked up in the snapshot."""
+    world = World(store, **LIMITS)
+    _arrive(world, 3)
+    for person in world.inside:
+        copy = person.held
+        assert copy is not None
+        world.end(person, "left")
+        world.line.wait(1)
+        answer = world.line.renew(copy)
+        world.check("renew")
+        assert answer.verdict == "ended", "an ended pass is good again"
+        snapshot = world.line.snapshot().snapshot
+        assert snapshot is not None
+        assert snapshot.is_ended(copy.position), "an ended pass is not in the snapshot"
+
+
+def loss(store: Store) -> None:
+    """Redis loses all while people are inside; one of them goes on, others are silent, and newcomers come."""
+    world = World(store, **LIMITS)
+    _arrive(world, 8)
+    world.lose()
+    person = world.inside[0]
+    world.renew(person)
+    assert person.held, "a pass of the lost epoch is a stranger"
+    for _ in range(8):
+        world.live(5)
+        _arrive(world, 1)
+        _go_on(world, 2)
+
+
+def clock(store: Store) -> None:
+    """The server's clock is set back while people wait."""
+    world = World(store, **LIMITS)
+    _arrive(world, 10)
+    world.live(20)
+    for seconds in (-10, 3, -5):
+        world.jump(seconds)
+        world.live(5)
+
+
+def doubled(store: Store) -> None:
+    """Every answer is lost once."""
+    world = World(store, **LIMITS)
+    _arrive(world, 9, is_doubled=True)
+    _go_on(world, 6)
+
+
+def lanes(store: Store) -> None:
+    """Two lanes: each visitor stands in the one that was asked for, whatever way the script takes."""
+    world = World(store, **LIMITS, lanes=[{"name": "all", "share": 3}, {"name": "vip", "invite": True}])
+    for number in range(8):
+        answer = world.line.join(f"lane-{number}", line=number % 2)
+        assert answer.verdict in ("waiting", "called", "inside")
+        assert answer.line == number % 2, f"asked for lane {number % 2} and is in {answer.line}"
+        world.line.wait(0.1)
+
+
+def pause(store: Store) -> None:
+    """The operator pauses, people go on asking, slots become free."""
+    world = World(store, **LIMITS)
+    _arrive(world, 12)
+    world.control("pause")
+    for person in world.inside[:3]:
+        world.end(person, "left")
+    _go_on(world, 10)
+    world.control("resume")
+    _go_on(world, 6)
+
+
+STORIES: dict[str, Callable[[Store], None]] = {
+    story.__name__: story for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, pause)
+}
