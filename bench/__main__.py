@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import component, edge, redis_scripts
+from bench import component, edge, redis_scripts, sale
 from bench.report import Report
 
 
@@ -14,6 +14,7 @@ def main() -> int:
     component.measure(report)
     redis_scripts.add_to(report)
     edge.measure(report)
+    sale.add_to(report)
     print(report.text())
     for what in report.missed:
         print(f"missed: {what}", file=sys.stderr)

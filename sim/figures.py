@@ -127,7 +127,7 @@ def _commands(run: Run) -> dict[str, Any]:
     for_waiting = sent["snapshot"] + sent["join"] + sent["touch"] - presence
     per_hour = {name: round(count / hours, 2) if hours else None for name, count in (
         ("all_but_presence", for_waiting), ("presence", presence), ("snapshot", sent["snapshot"]), ("join", sent["join"]),
-        ("turns", sent["touch"] - presence))}  # fmt: skip
+        ("turns and sample", sent["touch"] - presence))}  # fmt: skip
     return {"sent": dict(sent), "waiting_visitor_hours": round(hours, 2), "most_waiting": run.tally.presence.most,
             "per_waiting_visitor_hour": per_hour}  # fmt: skip
 

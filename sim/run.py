@@ -46,6 +46,13 @@ class _Step:
     tab: int
 
 
+def _purpose(answer: Answer) -> str:
+    """What a sign of life was for: the turn, the head window, or the sample of those far back."""
+    if answer.verdict != "waiting" or answer.snapshot is None:
+        return "turns asked for"
+    return "presence" if answer.number(0) <= answer.snapshot.horizon else "sampled far back"
+
+
 class Run:
     """One sale. `server`: the redis-server that may be killed; None: one that is only spoken to."""
 
@@ -141,7 +148,7 @@ class Run:
                 answer = self._answer(step.call)
             self.account.heard(step.person, step.op, answer, step.at_ms, step.asked, step.units)
             if step.op == "touch":
-                self.tally.counts["presence" if answer.verdict == "waiting" else "turns asked for"] += 1
+                self.tally.counts[_purpose(answer)] += 1
             if not step.heard:
                 self.tally.counts["answers lost"] += 1
             step.then(step.person, answer if step.heard else None, step.at_ms, step.tab)
