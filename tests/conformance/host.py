@@ -15,7 +15,7 @@ import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
-START_WITHIN_S = 120.0
+START_WITHIN_S = 240.0
 STOP_WITHIN_S = 20.0
 LOG_SHOWN = 3000
 

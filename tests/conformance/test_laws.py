@@ -15,6 +15,7 @@ from tests.conformance.world import KEYS, World, place
 from tests.e2e.stack import enter, status
 
 TOGETHER = 12
+CROWD = 100
 
 
 def calls_of_scripts(world: World) -> int:
@@ -68,6 +69,17 @@ def test_a_crowd_that_polls_costs_redis_next_to_nothing(world: World) -> None:
     lasted_s = time.monotonic() - start
     # At most two snapshots a second; a manual queue calls nobody, so nobody shows life.
     assert calls_of_scripts(world) - before <= 2 * lasted_s + 3
+
+
+@limited("memory", "parallel")
+def test_a_hundred_polls_at_once_share_one_snapshot_a_second(world: World) -> None:
+    poll = {"Cookie": "; ".join(f"{name}={value}" for name, value in place(world, "hand").cookies.items())}
+    with ThreadPoolExecutor(CROWD) as pool, httpx.Client(base_url=world.edge, timeout=60, limits=httpx.Limits(CROWD)) as client:
+        before, start = calls_of_scripts(world), time.monotonic()
+        answers = list(pool.map(lambda _: client.get("/.stanchion/hand/status", headers=poll), range(CROWD)))
+        lasted_s = time.monotonic() - start
+    assert [answer.json()["state"] for answer in answers] == ["waiting"] * CROWD
+    assert calls_of_scripts(world) - before <= 2 * lasted_s + 2
 
 
 def test_a_batch_calls_those_waiting_and_leaves_no_credit(world: World) -> None:

@@ -18,8 +18,8 @@ from edge.guests.on_fastly.redis import Deadline
 from edge.guests.rest import Answered, failed
 
 FRESH_MS = 1_000
-# While one visitor brings a new snapshot the others are served the old one, up to this age beyond FRESH_MS.
-STALE_MS = 2_000
+# While one visitor brings a new snapshot the others are served the old one, for this long: none is ever older than 2 s.
+STALE_MS = 1_000
 # After a failure nobody asks for this long.
 PAUSE_MS = 500
 # A failure is remembered as long as this, so that its beginning is known to whoever comes next.
