@@ -1,0 +1,76 @@
+"""Everything that a few visitors can do, walked to the end; and faults in the scripts, each of which the walk must find."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+
+from edge.core import scripts
+from tests.scripts.walk.run import Broken, Scope, Walk
+from tests.scripts.walk.scopes import BOUNDED
+from tests.scripts.walk.wire import Wire
+
+
+@pytest.fixture
+def wire(redis_port: int) -> Iterator[Wire]:
+    wire = Wire(redis_port)
+    yield wire
+    wire.close()
+
+
+@pytest.mark.parametrize("scope", BOUNDED, ids=lambda scope: scope.name.replace(" ", "-"))
+def test_every_interleaving_keeps_the_laws(wire: Wire, scope: Scope) -> None:
+    count = Walk(wire, scope).run()
+    assert count.is_whole == (scope.depth is None)
+    assert count.states > 100
+
+
+SLOT, SLOTS = {"admit_per_minute": None, "max_active": 1}, {"admit_per_minute": None, "max_active": 2}
+RATE = {"admit_per_minute": 6, "burst": 1}
+FAULTS = {
+    "a slot is held by the called and counted for the inside only": (
+        "s.max_active - s.active - s.called", "s.max_active - s.active", Scope("", 2, SLOT, depth=3), "above max_active"),
+    "the bucket is not clamped": (
+        "s.units = math.min(s.bucket, s.units + s.rate", "s.units = math.min(s.units + s.bucket, s.units + s.rate",
+        Scope("", 2, RATE, depth=3), "claims in"),
+    "an end frees the slot and leaves the visitor inside": (
+        "s.active = s.active - call('ZREM', ACTIVE, member)", "s.active = s.active - 1",
+        Scope("", 2, SLOT, depth=3), "slots held"),
+    "nobody is called in the order of the line": (
+        "call('ZRANGEBYSCORE', READY, from, to, 'LIMIT'", "call('ZREVRANGEBYSCORE', READY, to, from, 'LIMIT'",
+        Scope("", 3, SLOT, depth=4), "was called before"),
+    "no lease ends": (
+        "if #lapsed == 0 then return false end", "do return false end", Scope("", 2, SLOT, depth=4), "lease is over"),
+    "no pass ends": (
+        "if #expired == 0 then return false end", "do return false end", Scope("", 2, SLOT, depth=3), "time is over"),
+    "who came in is not marked": (
+        "call('SETBIT', USED, seat(member), '1')\ncall('ZADD', CLAIMS", "call('ZADD', CLAIMS",
+        Scope("", 2, SLOT, depth=3), "not marked"),
+    "a lease runs on during a pause": (
+        "LEASE_RUNS = { open = true,", "LEASE_RUNS = { open = true, paused = true,",
+        Scope("", 2, SLOT, with_operator=True, depth=3), "during the pause"),
+    "a slot that is free again is given to nobody": (
+        "if room == 0 then return end", "do return end", Scope("", 2, SLOT, depth=3), "a slot is free"),
+}  # fmt: skip
+
+
+def _with_fault(script: scripts.Script, old: str, new: str) -> scripts.Script:
+    text = script.text["redis"].replace(old, f"{new} ")
+    if text == script.text["redis"]:
+        return script
+    return scripts.Script(script.name, {"redis": text}, {"redis": hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()})
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_scripts_is_found(wire: Wire, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new, scope, words = FAULTS[fault]
+    changed = {script.name.upper(): _with_fault(script, old, new) for script in scripts.ALL}
+    assert any(script is not getattr(scripts, name) for name, script in changed.items()), "the fault is nowhere put in"
+    for name, script in changed.items():
+        monkeypatch.setattr(scripts, name, script)
+    monkeypatch.setattr(scripts, "ALL", tuple(changed.values()))
+    wire.load_scripts()
+    with pytest.raises(Broken, match=words):
+        Walk(wire, scope).run()
