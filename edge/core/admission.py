@@ -53,7 +53,10 @@ def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None
     per_minute = outflow_per_minute(snapshot)
     if not per_minute:
         return None
-    expected_s = (ahead_present(snapshot, ahead) + 1) * 60 / per_minute
+    before = ahead_present(snapshot, ahead)
+    if snapshot.inventory_left is not None and before >= snapshot.inventory_left:
+        return None  # whether a unit comes back, and when, is up to those who hold it
+    expected_s = (before + 1) * 60 / per_minute
     if expected_s > _WAIT_KNOWN_UP_TO_S:
         return None
     return WaitRange(math.floor(expected_s * _LOW), math.ceil(expected_s * _HIGH) + queue.poll_s)

@@ -69,6 +69,12 @@ def test_no_wait_is_told_rather_than_a_guess(values: dict[str, Any]) -> None:
     assert admission.wait_range(a_queue(), snapshot(**values), 9) is None
 
 
+def test_who_waits_for_units_to_come_back_is_told_no_time() -> None:
+    seen = snapshot(full=True, line_ready=90, inventory_left=10)
+    assert admission.wait_range(a_queue(), seen, 9) is not None
+    assert admission.wait_range(a_queue(), seen, 10) is None
+
+
 def test_nobody_can_say_how_long_an_operator_takes_nor_what_is_beyond_a_week() -> None:
     assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9) is None
     assert admission.wait_range(a_queue(), snapshot(), 200_000) is None

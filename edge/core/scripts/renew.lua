@@ -14,7 +14,7 @@ if f[1] == ARGV[3] and f[10] ~= '0' and f[13] == '' and f[14] == '' and call('HG
   if deadline and deadline - FREE_AFTER_MS > now then
     local expires = now + f[11]
     call('ZADD', ACTIVE, 'XX', expires + FREE_AFTER_MS, ARGV[4])
-    return { { 'inside', ARGV[4], text(expires), text(now + f[12]) }, { f[1], text(now), f[3], f[4], f[5], f[6], f[7], f[8], f[9] } }
+    return { { 'inside', ARGV[4], text(expires), text(now + f[12]) }, { unpack(f, 1, 9) } }
   end
 end
 --@include rest
