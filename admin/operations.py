@@ -8,12 +8,12 @@ import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from admin import limits
+from admin import limits, steps
 from admin.configuration import ConfigurationSource
-from admin.limits import Value
+from admin.limits import BadValue, Value
 from admin.queue_view import MISSING, QueueView, view
+from admin.steps import Action
 from admin.store import Store
 from edge.core import commands
 from edge.core.commands import Answer
@@ -23,7 +23,6 @@ ADMIT_AT_MOST = 100_000
 ADMIT_STEP = 500
 # Longer than a batch of ADMIT_AT_MOST takes over a slow line, shorter than a proxy waits.
 ADMIT_BUDGET_S = 30.0
-Action = Literal["pause", "resume", "reset"]
 START_FIRST = (
     "Redis has no state for this queue. If it has never run, start it (POST /queues/{id}/start); if it has, leave it:"
     " the next visitor's request begins its recovery."
@@ -95,19 +94,27 @@ class Operations:
 
     async def look(self, queues: Sequence[Queue]) -> list[QueueView]:
         """Reads the state of these queues now."""
-        answers = await self._store.read([queue.scope for queue in queues], [_random() for _ in queues])
-        return [view(queue, answer, in_force) for queue, (answer, in_force) in zip(queues, answers, strict=True)]
+        config = (await self._source.published()).config
+        readings = await self._store.read([queue.scope for queue in queues], [_random() for _ in queues])
+        members = [tuple(each.id for each in config.scope(queue.scope)) for queue in queues]
+        return [view(*each) for each in zip(queues, readings, members, strict=True)]
 
     async def queue(self, queue_id: str) -> QueueView:
         """Reads the state of one queue now."""
         return (await self.look([await self.configured(queue_id)]))[0]
 
-    async def control(self, queue_id: str, action: Action, request_id: str) -> QueueView:
-        """Pauses, resumes or resets. Raises Refused when there is no state."""
+    async def control(self, queue_id: str, action: Action, request_id: str, text: str = "") -> QueueView:
+        """An operator's step; `text`: of a message or the value of a beacon.
+
+        Raises Refused when there is no state, or the step means nothing now.
+        """
         queue = await self.configured(queue_id)
-        answer = await self._store.run(commands.control(queue.scope, action, request_id, _random()))
-        _refuse(answer)
-        return await self.queue(queue_id)
+        answer = await self._store.run(commands.control(queue.scope, action, request_id, _random(), text=text))
+        now = await self.queue(queue_id)
+        if answer.verdict == "refused":
+            raise Refused(steps.refusal(action, now))
+        _refuse(answer, now)
+        return now
 
     async def start(self, queue_id: str) -> QueueView:
         """Opens a queue that has never run. A queue that runs is left as it is."""
@@ -115,20 +122,26 @@ class Operations:
         await self._store.run(commands.configure(queue, _random(), new=True))
         return await self.queue(queue_id)
 
-    async def admit(self, queue_id: str, count: int, request_id: str) -> Admitted:
+    async def admit(
+        self, queue_id: str, count: int, request_id: str, *, over_rate: bool = False, lane: str | None = None
+    ) -> Admitted:
         """Calls the next `count` (1 to ADMIT_AT_MOST), in steps, at most those who wait and for whom there is room.
 
-        The same `request_id` calls nobody twice. Raises Refused while the queue is not open.
+        `over_rate`: they come in whatever the rate; `lane`: of this lane only. The same `request_id` calls nobody twice.
+        Raises Refused while nobody is called, BadValue for a lane that the queue does not have.
         """
         queue = await self.configured(queue_id)
+        line = None if lane is None else _line(queue, lane)
         called, stopped = 0, ""
         clock = asyncio.get_running_loop().time
         until_s = clock() + ADMIT_BUDGET_S
         while called < count:
             step = f"{request_id}:{called}"
-            answer = await self._store.run(commands.admit(queue.scope, min(ADMIT_STEP, count - called), step, _random()))
-            if not called:
-                _refuse(answer)
+            size = min(ADMIT_STEP, count - called)
+            call = commands.admit(queue.scope, size, step, _random(), over_rate=over_rate, line=line)
+            answer = await self._store.run(call)
+            if not called and answer.verdict != "ok":
+                _refuse(answer, await self.queue(queue_id))
             if answer.verdict != "ok":
                 stopped = f"the queue is {answer.verdict} now"
                 break
@@ -139,7 +152,7 @@ class Operations:
                 stopped = f"it took longer than {ADMIT_BUDGET_S:g} s; ask again for the rest"
                 break
         now = await self.queue(queue_id)
-        return Admitted(count, called, "" if called >= count else stopped or _shortfall(now), now)
+        return Admitted(count, called, "" if called >= count else stopped or _shortfall(now, lane), now)
 
     async def change_limits(self, queue_id: str, changes: Mapping[str, Value], request_id: str) -> LimitsChange:
         """Sets live limits; the same `request_id` sets them once.
@@ -160,26 +173,36 @@ class Operations:
             before = await self.queue(queue_id)
         limits.after(before.limits, before.queue, changes)
         values = limits.as_command(changes)
-        _refuse(await self._store.run(commands.set_limits(before.queue.scope, values, _random(), request_id=request_id)))
-        return LimitsChange(before, await self.queue(queue_id))
+        answer = await self._store.run(commands.set_limits(before.queue.scope, values, _random(), request_id=request_id))
+        now = await self.queue(queue_id)
+        _refuse(answer, now)
+        return LimitsChange(before, now)
 
 
-def _refuse(answer: Answer) -> None:
+def _refuse(answer: Answer, now: QueueView) -> None:
     if answer.verdict == MISSING:
         raise Refused(START_FIRST)
     if answer.verdict == "busy":
         raise TooManySteps
     if answer.verdict != "ok":
-        raise Refused(f"the queue is {answer.verdict}: nobody is called until it is open again. Resume it first.")
+        raise Refused(steps.no_calls(answer.verdict, now))
 
 
-def _shortfall(now: QueueView) -> str:
-    if now.waiting == 0:
-        return "nobody else waits"
-    if now.slots_left == 0:
+def _line(queue: Queue, lane: str) -> int:
+    names = [each.name for each in queue.lanes]
+    if lane not in names:
+        known = f"its lanes are {', '.join(names)}" if names else "it has no lanes"
+        raise BadValue("lane", f"{lane[:40]!r} is no lane of this queue; {known}")
+    return queue.line + names.index(lane)
+
+
+def _shortfall(now: QueueView, lane: str | None) -> str:
+    if now.slots_left == 0 and now.waiting:
         what = "units are left" if now.inventory_left == 0 else "slots are free"
         return f"no more {what}"
-    return "nobody else could be called now"
+    if lane is not None and any(each.name == lane and each.waiting == 0 for each in now.lanes):
+        return f"nobody else waits in {lane}"
+    return "nobody else waits" if now.waiting == 0 else "nobody else could be called now"
 
 
 def _random() -> str:

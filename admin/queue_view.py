@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from admin.limits import configured
-from admin.store import Limits
-from edge.core.commands import Answer
+from admin.store import COUNTS, Limits, Reading
 from edge.core.model import Queue
+from edge.core.moments import moment_text
+from edge.core.snapshot import Snapshot
 
 MISSING = "missing"
 
 
 @dataclass(frozen=True)
+class LaneView:
+    """One lane of the queue; a queue without lanes has one that has no name. `share`: its part of the calls in the scope."""
+
+    name: str | None
+    share: int
+    waiting: int
+
+
+@dataclass(frozen=True)
 class QueueView:
-    """One look at one queue.
+    """One look at one queue. In a group everything but `lanes` is the whole group's: they share one line-up and its totals.
 
     `status` is `missing` when Redis has no state for it: then counts are 0 and limits are those that the configuration says.
     """
@@ -32,6 +43,29 @@ class QueueView:
     limits: Limits
     config_version: int | None
     inventory_left: int | None = None
+    mode: str = "open"
+    opens_at_ms: int | None = None
+    closes_at_ms: int | None = None
+    opened_at_ms: int = 0
+    message: str = ""
+    beacon: str = ""
+    lanes: tuple[LaneView, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    outflow_per_minute: float | None = None
+    present_share: float | None = None
+    members: tuple[str, ...] = ()
+
+    @property
+    def concerned(self) -> str:
+        """What an operator's step concerns: this queue, or all queues of its group."""
+        if not self.queue.group:
+            return "this queue"
+        return f"all queues of the group {self.queue.group}: {', '.join(self.members)}"
+
+    @property
+    def concerned_subject(self) -> str:
+        """The same as the beginning of a sentence about a state."""
+        return f"the group {self.queue.group} is" if self.queue.group else "the queue is"
 
     @property
     def id(self) -> str:
@@ -71,14 +105,44 @@ class QueueView:
                 "live": list(limits.live),
             },
             "config_version": self.config_version,
+            "mode": self.mode,
+            "opens_at": _moment(self.opens_at_ms),
+            "closes_at": _moment(self.closes_at_ms),
+            "opened_at": _moment(self.opened_at_ms or None),
+            "message": self.message,
+            "beacon": self.beacon,
+            "group": self.queue.group or None,
+            "concerned": self.concerned,
+            "lanes": [asdict(lane) for lane in self.lanes],
+            "counts": {name: self.counts.get(name, 0) for name in COUNTS},
+            "inventory_left": self.inventory_left,
+            "outflow_per_minute": self.outflow_per_minute,
+            "present_share": self.present_share,
         }
 
 
-def view(queue: Queue, answer: Answer, limits: Limits) -> QueueView:
-    """The view from a full snapshot and the limits in force."""
-    snap = answer.snapshot
-    if answer.verdict == MISSING or snap is None:
-        return QueueView(queue, MISSING, None, 0, 0, 0, 0, 0, 0, configured(queue), None, queue.inventory)
+def _moment(ms: int | None) -> str | None:
+    return None if ms is None else moment_text(ms)
+
+
+def _lanes(queue: Queue, snap: Snapshot | None) -> tuple[LaneView, ...]:
+    names: list[str | None] = [lane.name for lane in queue.lanes] or [None]
+    lanes = []
+    for line, name in enumerate(names, queue.line):
+        seen = snap.line(line) if snap else None
+        share = queue.line_shares[line] if line < len(queue.line_shares) else 1
+        lanes.append(LaneView(name, share, seen.ahead(seen.length + 1) if seen else 0))
+    return tuple(lanes)
+
+
+def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> QueueView:
+    """The view from a full snapshot, the limits in force and the counters; `members`: the queues of its scope."""
+    snap = reading.answer.snapshot
+    if reading.answer.verdict == MISSING or snap is None:
+        return QueueView(
+            queue, MISSING, None, 0, 0, 0, 0, 0, 0, configured(queue), None, queue.inventory, members=members,
+            opens_at_ms=queue.opens_at_ms, closes_at_ms=queue.closes_at_ms, lanes=_lanes(queue, None),
+        )  # fmt: skip
     return QueueView(
         queue=queue,
         status=snap.status,
@@ -89,7 +153,18 @@ def view(queue: Queue, answer: Answer, limits: Limits) -> QueueView:
         called=snap.called,
         inside=snap.inside,
         admitted_last_minute=snap.admitted_last_minute,
-        limits=limits,
+        limits=reading.limits,
         config_version=snap.config_version,
         inventory_left=snap.inventory_left,
+        mode=snap.mode,
+        opens_at_ms=snap.opens_at_ms,
+        closes_at_ms=snap.closes_at_ms,
+        opened_at_ms=snap.opened_at_ms,
+        message=snap.message,
+        beacon=snap.beacon,
+        lanes=_lanes(queue, snap),
+        counts=reading.counts,
+        outflow_per_minute=snap.outflow_per_minute,
+        present_share=snap.present_share,
+        members=members,
     )

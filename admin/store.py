@@ -7,7 +7,7 @@ never tries again by itself (every step may be repeated with its request id, so 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,22 @@ class Limits:
         return Limits(**by_name, manual=str(manual) == "1", always_queue=str(always) == "1", live=live)
 
 
+# Counters of this epoch by their names in the state and to operators; `admitted`: came in, the others: how visits and places end.
+COUNTS = (
+    "admitted", "completed", "left", "revoked", "idle_expired", "pass_expired", "checkout_expired", "missed", "lapsed", "overrun",
+    "undelivered", "sold",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One look at a scope: the answer with its full snapshot, the limits in force, and the counters of COUNTS."""
+
+    answer: Answer
+    limits: Limits
+    counts: Mapping[str, int]
+
+
 class Store:
     """Redis over REST. Every method raises StoreUnavailable."""
 
@@ -72,12 +88,12 @@ class Store:
             reply = await self._send(self._redis.execute(call.eval(self._flavour)), TIMEOUT_S)
         return _answer(reply)
 
-    async def read(self, scopes: Sequence[str], randoms: Sequence[str]) -> list[tuple[Answer, Limits]]:
-        """The full snapshot and the limits in force of each scope, in requests of at most READ_AT_MOST scopes.
+    async def read(self, scopes: Sequence[str], randoms: Sequence[str]) -> list[Reading]:
+        """The full snapshot, the limits in force and the counters of each scope, in requests of at most READ_AT_MOST scopes.
 
         A scope without a state has the verdict `missing`, and limits that mean nothing.
         """
-        found: list[tuple[Answer, Limits]] = []
+        found: list[Reading] = []
         for start in range(0, len(scopes), READ_AT_MOST):
             part = slice(start, start + READ_AT_MOST)
             calls = [commands.take_snapshot(scope, random) for scope, random in zip(scopes[part], randoms[part], strict=True)]
@@ -85,7 +101,7 @@ class Store:
                 replies = await self._pipeline(calls, whole_scripts=False)
             except _ScriptForgotten:
                 replies = await self._pipeline(calls, whole_scripts=True)
-            found += [(_answer(reply), _limits(values)) for reply, values in zip(replies[::2], replies[1::2], strict=True)]
+            found += [_reading(reply, values) for reply, values in zip(replies[::2], replies[1::2], strict=True)]
         return found
 
     async def close(self) -> None:
@@ -96,7 +112,7 @@ class Store:
         pipeline = self._redis.pipeline()
         for call in calls:
             pipeline.execute(call.eval(self._flavour) if whole_scripts else call.evalsha(self._flavour))
-            pipeline.execute(["HMGET", call.keys[0], *_LIMIT_FIELDS])
+            pipeline.execute(["HMGET", call.keys[0], *_LIMIT_FIELDS, *COUNTS])
         replies = await self._send(pipeline.exec(), READ_TIMEOUT_S)
         if not isinstance(replies, list) or len(replies) != 2 * len(calls):
             raise StoreUnavailable("Redis answered something that is no reply to what was asked. Check UPSTASH_REDIS_REST_URL.")
@@ -135,9 +151,11 @@ def _answer(reply: object) -> Answer:
         raise StoreUnavailable(f"Redis answered something unknown: {_short(error)}") from error
 
 
-def _limits(values: object) -> Limits:
+def _reading(reply: object, values: Any) -> Reading:
+    answer = _answer(reply)
     try:
-        return Limits.read(values)  # type: ignore[arg-type]
+        counts = dict(zip(COUNTS, (int(value or 0) for value in values[len(_LIMIT_FIELDS) :]), strict=True))
+        return Reading(answer, Limits.read(values[: len(_LIMIT_FIELDS)]), counts)
     except (TypeError, ValueError) as error:
         raise StoreUnavailable(f"the limits in Redis cannot be read: {_short(error)}") from error
 

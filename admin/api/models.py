@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from admin.limits import BOUNDS, FROM_CONFIG
 from admin.operations import ADMIT_AT_MOST
+from admin.steps import BEACON_MAX, MESSAGE_MAX
+from edge.core.states import MODES, QUEUE_STATES
 
 
 class _Shape(BaseModel):
@@ -26,6 +28,31 @@ class LimitsShape(_Shape):
     live: list[str] = Field(description="Limits that an operator set; they outlive a publish that leaves them alone.")
 
 
+class LaneShape(_Shape):
+    """One lane of the queue; a queue without lanes has one that has no name."""
+
+    name: str | None
+    share: int = Field(description="Its part of the calls among all lanes of the queue, or of its group.")
+    waiting: int = Field(description="People who wait in it.")
+
+
+class CountsShape(_Shape):
+    """What became of visits and places in this epoch, each way out counted once."""
+
+    admitted: int = Field(description="People who came in; the last seconds may be missing.")
+    completed: int = Field(description="Visits that the site ended as sold.")
+    left: int = Field(description="Visits and places that their visitor gave up.")
+    revoked: int = Field(description="Visits that the site or an operator ended.")
+    idle_expired: int = Field(description="Visits that ended for silence (idle_s).")
+    pass_expired: int = Field(description="Visits that reached visit_max_s.")
+    checkout_expired: int = Field(description="Visits whose checkout_s ran out.")
+    missed: int = Field(description="Turns that were not taken.")
+    lapsed: int = Field(description="Places lost after missed turns.")
+    overrun: int = Field(description="Units that the site reported beyond what was free.")
+    undelivered: int = Field(description="Visits whose pass could not reach the visitor.")
+    sold: int = Field(description="Units sold.")
+
+
 class QueueShape(_Shape):
     """A queue.
 
@@ -34,7 +61,7 @@ class QueueShape(_Shape):
     """
 
     id: str
-    status: str = Field(description="missing, open, paused, recovering, or a later state.")
+    status: str = Field(description=f"missing, or a state of the queue: {', '.join(QUEUE_STATES)}.")
     epoch: str | None = Field(description="The generation: places and passes of another one are not valid.")
     length: int = Field(description="Positions given in this epoch.")
     cursor: int = Field(description="Highest position called.")
@@ -44,6 +71,19 @@ class QueueShape(_Shape):
     admitted_last_minute: int = Field(description="People who came in during the last 60 s.")
     limits: LimitsShape
     config_version: int | None = Field(description="Version of the configuration in force.")
+    mode: str = Field(description=f"What an operator said last: {', '.join(MODES)}. Schedule and stock may say otherwise.")
+    opens_at: str | None = Field(description="RFC 3339, UTC; null: no opening.")
+    closes_at: str | None = Field(description="RFC 3339, UTC; null: no end.")
+    opened_at: str | None = Field(description="When it opened; null before, and for a queue without opens_at.")
+    message: str = Field(description="The operator's message to those who wait, or empty.")
+    beacon: str = Field(description="The value of the public random round that was given for the draw, or empty.")
+    group: str | None = Field(description="The group whose totals it shares: then all numbers but `lanes` are the group's.")
+    concerned: str = Field(description="What a step concerns: this queue, or all queues of its group, by their ids.")
+    lanes: list[LaneShape]
+    counts: CountsShape
+    inventory_left: int | None = Field(description="Units neither sold nor held by someone inside or called; null: no inventory.")
+    outflow_per_minute: float | None = Field(description="Admissions a minute to reckon with; null: not known yet.")
+    present_share: float | None = Field(description="Part of those far back who still show life, 0 to 1, by a sample.")
 
 
 class QueueList(_Shape):
@@ -92,9 +132,23 @@ ADMIT_BODY = IDEMPOTENT | _json_body(
         "type": "object",
         "required": ["count"],
         "additionalProperties": False,
-        "properties": {"count": {"type": "integer", "minimum": 1, "maximum": ADMIT_AT_MOST}},
+        "properties": {
+            "count": {"type": "integer", "minimum": 1, "maximum": ADMIT_AT_MOST},
+            "over_rate": {"type": "boolean", "default": False, "description": "They come in whatever the rate; caps hold."},
+            "lane": {"type": ["string", "null"], "default": None, "description": "Of this lane only."},
+        },
     }
 )
+
+
+def _one_text(name: str, least: int, most: int) -> dict[str, Any]:
+    text = {"type": "string", "minLength": least, "maxLength": most}
+    properties = {name: text}
+    return _json_body({"type": "object", "required": [name], "additionalProperties": False, "properties": properties})
+
+
+MESSAGE_BODY = IDEMPOTENT | _one_text("text", 0, MESSAGE_MAX)
+BEACON_BODY = IDEMPOTENT | _one_text("value", 1, BEACON_MAX)
 LIMITS_BODY = IDEMPOTENT | _json_body(
     {
         "type": "object",

@@ -9,13 +9,25 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from admin.api.models import ADMIT_BODY, IDEMPOTENT, LIMITS_BODY, AdmittedShape, ProblemShape, QueueList, QueueShape
+from admin.api.checks import check_batch, only
+from admin.api.models import (
+    ADMIT_BODY,
+    BEACON_BODY,
+    IDEMPOTENT,
+    LIMITS_BODY,
+    MESSAGE_BODY,
+    AdmittedShape,
+    ProblemShape,
+    QueueList,
+    QueueShape,
+)
 from admin.api.problems import MEDIA_TYPE, Problem
 from admin.bodies import read_json, read_nothing
 from admin.desk import desk
 from admin.limits import BadValue, check_changes
 from admin.log import log
-from admin.operations import ADMIT_AT_MOST, Action, new_request_id, request_id_of
+from admin.operations import new_request_id, request_id_of
+from admin.steps import PLAIN, Action, check_text
 
 PREFIX = "/api/v1"
 LIST_AT_MOST = 500
@@ -76,37 +88,45 @@ async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
     return (await desk(request).operations.queue(queue_id)).public()
 
 
-@router.post(
-    "/queues/{queue_id}/pause",
-    response_model=QueueShape,
-    responses=_described(404, 409, 413, 415, 422, 429),
-    openapi_extra=IDEMPOTENT,
-)
-async def pause(request: Request, queue_id: str) -> Mapping[str, Any]:
-    """Stops calling people. Everybody keeps place, turn and pass."""
-    return await _control(request, queue_id, "pause")
+def _add_step(action: Action, says: str) -> None:
+    async def endpoint(request: Request, queue_id: str) -> Mapping[str, Any]:
+        await read_nothing(request)
+        return await _control(request, queue_id, action)
+
+    router.add_api_route(
+        f"/queues/{{queue_id}}/{action}", endpoint, methods=["POST"], name=action, description=says, response_model=QueueShape,
+        responses=_described(404, 409, 413, 415, 422, 429), openapi_extra=IDEMPOTENT,
+    )  # fmt: skip
+
+
+for _action, _says in PLAIN.items():
+    _add_step(_action, _says)
 
 
 @router.post(
-    "/queues/{queue_id}/resume",
+    "/queues/{queue_id}/message",
     response_model=QueueShape,
     responses=_described(404, 409, 413, 415, 422, 429),
-    openapi_extra=IDEMPOTENT,
+    openapi_extra=MESSAGE_BODY,
 )
-async def resume(request: Request, queue_id: str) -> Mapping[str, Any]:
-    """Calls people again; also ends a recovery at once."""
-    return await _control(request, queue_id, "resume")
+async def message(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """A line of text on the page of everybody who waits; an empty one takes it away."""
+    await desk(request).operations.configured(queue_id)
+    text = check_text("text", only(await read_json(request), "text"))
+    return await _control(request, queue_id, "message", text)
 
 
 @router.post(
-    "/queues/{queue_id}/reset",
+    "/queues/{queue_id}/beacon",
     response_model=QueueShape,
     responses=_described(404, 409, 413, 415, 422, 429),
-    openapi_extra=IDEMPOTENT,
+    openapi_extra=BEACON_BODY,
 )
-async def reset(request: Request, queue_id: str) -> Mapping[str, Any]:
-    """Begins a new line: every place and pass of the old one is void at once. Limits stay."""
-    return await _control(request, queue_id, "reset")
+async def beacon(request: Request, queue_id: str) -> Mapping[str, Any]:
+    """The value of the public random round that the queue named (`draw_beacon`); refused before opens_at and after the draw."""
+    await desk(request).operations.configured(queue_id)
+    value = check_text("value", only(await read_json(request), "value"))
+    return await _control(request, queue_id, "beacon", value)
 
 
 @router.post("/queues/{queue_id}/start", response_model=QueueShape, responses=_described(404, 413, 415, 422))
@@ -127,9 +147,13 @@ async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
 async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Calls the next people in line, at most those who wait and for whom there is room. `Idempotency-Key` makes a retry safe."""
     await desk(request).operations.configured(queue_id)
-    count = _count(await read_json(request))
-    done = await desk(request).operations.admit(queue_id, count, _request_id(request, queue_id, "admit"))
-    log("admit", by="api", queue=queue_id, asked=count, called=done.called, note=done.note)
+    batch = check_batch(await read_json(request))
+    request_id = _request_id(request, queue_id, "admit")
+    done = await desk(request).operations.admit(
+        queue_id, batch.count, request_id, over_rate=batch.over_rate, lane=batch.lane
+    )
+    log("admit", by="api", queue=queue_id, asked=batch.count, called=done.called, note=done.note, over_rate=batch.over_rate,
+        lane=batch.lane)  # fmt: skip
     return {"asked": done.asked, "called": done.called, "note": done.note, "queue": done.queue.public()}
 
 
@@ -148,20 +172,10 @@ async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:
     return change.after.public()
 
 
-async def _control(request: Request, queue_id: str, action: Action) -> Mapping[str, Any]:
-    await read_nothing(request)
-    view = await desk(request).operations.control(queue_id, action, _request_id(request, queue_id, action))
-    log(action, by="api", queue=queue_id, status=view.status)
+async def _control(request: Request, queue_id: str, action: Action, text: str = "") -> Mapping[str, Any]:
+    view = await desk(request).operations.control(queue_id, action, _request_id(request, queue_id, action), text)
+    log(action, by="api", queue=queue_id, status=view.status, **({"text": text} if action in ("message", "beacon") else {}))
     return view.public()
-
-
-def _count(body: Any) -> int:
-    if not isinstance(body, dict) or list(body) != ["count"]:
-        raise BadValue("body", 'must be an object with one key, "count"')
-    count = body["count"]
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= ADMIT_AT_MOST:
-        raise BadValue("count", f"{repr(count)[:40]} is not allowed: a whole number from 1 to {ADMIT_AT_MOST}")
-    return count
 
 
 def _request_id(request: Request, queue_id: str, action: str) -> str:

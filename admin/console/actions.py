@@ -15,8 +15,9 @@ from admin.console.words import people, status
 from admin.desk import desk
 from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
 from admin.log import log
-from admin.operations import Action, Refused, TooManySteps, new_request_id, request_id_of
+from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
 from admin.sessions import check_form
+from admin.steps import Action
 from admin.store import StoreUnavailable
 
 Form = Mapping[str, str]

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,9 @@ class Admin:
     queues: dict[str, Queue] = field(default_factory=dict)
     clock_fields: set[str] = field(default_factory=set)
 
-    def publish(self, *queues: dict[str, Any]) -> None:
+    def publish(self, *queues: dict[str, Any], groups: Sequence[dict[str, Any]] = ()) -> None:
         """Publishes a configuration and waits until the app would read it again."""
-        text = config_text(*queues)
+        text = config_text(*queues, groups=groups)
         self.kv.put("config.json", text)
         self.queues = {queue.id: queue for queue in queues_of(text)}
         self.clock.ahead_s += 2

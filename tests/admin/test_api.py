@@ -12,8 +12,10 @@ from tests.admin.world import queue_json
 
 QUEUE_KEYS = [
     "id", "status", "epoch", "length", "cursor", "waiting", "called", "inside",
-    "admitted_last_minute", "limits", "config_version",
+    "admitted_last_minute", "limits", "config_version", "mode", "opens_at", "closes_at", "opened_at", "message", "beacon",
+    "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
 ]  # fmt: skip
+STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon", "start", "admit", "limits")
 LIMIT_KEYS = ["admit_per_minute", "burst", "max_active", "inventory", "manual", "always_queue", "live"]
 
 
@@ -247,7 +249,7 @@ def test_openapi_describes_every_route(admin: Admin) -> None:
     paths = document["paths"]
     assert sorted(paths) == sorted(
         f"/api/v1/queues{rest}"
-        for rest in ("", *(f"/{{queue_id}}{step}" for step in ("", "/pause", "/resume", "/reset", "/start", "/admit", "/limits")))
+        for rest in ("", "/{queue_id}", *(f"/{{queue_id}}/{step}" for step in STEPS))
     )
     for methods in paths.values():
         for method, operation in methods.items():

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from admin.limits import configured
 from admin.queue_view import view
+from admin.store import Reading
 from edge.core import commands
 from edge.core.commands import Answer
 from tests.admin.conftest import PASSWORD, Admin, Serve
@@ -291,7 +292,7 @@ def test_a_sale_in_full_swing(admin: Admin, chromium: Browser, faults: Faults) -
     history, queue, off_s = admin.app.state.desk.watch.history, queues_of(config_text(tour))[0], admin.clock.ahead_s + 2
 
     def keep(seen: Answer, now_ms: int) -> None:
-        history.add(view(queue, seen, configured(queue)), now_ms / 1000 + off_s)
+        history.add(view(queue, Reading(seen, configured(queue), {})), now_ms / 1000 + off_s)
 
     run_sale(admin.visitors, queue, int(time.time() * 1000), keep)
     admin.publish(tour, *others)

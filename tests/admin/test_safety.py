@@ -98,7 +98,7 @@ def quiet(admin: Admin) -> Admin:
 
 
 def test_the_tables_are_not_empty() -> None:
-    assert len(CHANGES) == 6
+    assert len(CHANGES) == 12
     assert {"/sign-in", "/sign-out", "/queues/{queue_id}/admit"} <= set(FORMS)
     assert {"/api/v1/queues/{queue_id}", "/queues/{queue_id}/live", "/"} <= set(GETS)
 

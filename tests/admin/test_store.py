@@ -10,9 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from admin import store as store_module
-from admin.store import READ_AT_MOST, Limits, Store, StoreUnavailable
+from admin.store import READ_AT_MOST, Limits, Reading, Store, StoreUnavailable
 from edge.core import commands
-from edge.core.commands import Answer
 from tests.admin.conftest import Admin
 from tests.admin.world import REST_TOKEN, Bridge, queue_json
 
@@ -109,8 +108,8 @@ def test_forgotten_scripts_are_sent_again(admin: Admin, bridge: Bridge) -> None:
         for _ in range(2):
             admin.visitors.client.script_flush()
             found = await store.read([queue.scope for queue in queues], [RANDOM] * len(queues))
-            assert [answer.verdict for answer, _ in found] == ["ok"] * len(queues)
-            assert {limits.admit_per_minute for _, limits in found} == {60}
+            assert [reading.answer.verdict for reading in found] == ["ok"] * len(queues)
+            assert {reading.limits.admit_per_minute for reading in found} == {60}
         admin.visitors.client.script_flush()
         assert (await store.run(commands.control("q0", "pause", "r", RANDOM))).verdict == "ok"
         await store.close()
@@ -120,7 +119,7 @@ def test_forgotten_scripts_are_sent_again(admin: Admin, bridge: Bridge) -> None:
 
 
 def test_nothing_is_read_of_no_queue(bridge: Bridge) -> None:
-    async def ask() -> list[tuple[Answer, Limits]]:
+    async def ask() -> list[Reading]:
         store = Store(bridge.url, REST_TOKEN, "redis")
         found = await store.read([], [])
         await store.close()

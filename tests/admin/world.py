@@ -124,8 +124,8 @@ def queue_json(queue_id: str, **values: Any) -> dict[str, Any]:
     return {**base, **limits, **values}
 
 
-def config_text(*queues: dict[str, Any]) -> str:
-    return json.dumps({"queues": list(queues)})
+def config_text(*queues: dict[str, Any], groups: Sequence[dict[str, Any]] = ()) -> str:
+    return json.dumps({"queues": list(queues), "groups": list(groups)})
 
 
 def queues_of(text: str) -> Sequence[Queue]:
