@@ -15,11 +15,13 @@ from starlette.staticfiles import StaticFiles
 
 from admin import console
 from admin.api import routes as api
+from admin.api import sites
 from admin.configuration import ConfigurationSource
 from admin.console.render import environment
 from admin.credentials import Credentials
 from admin.desk import Desk
 from admin.errors import handle_errors
+from admin.invitations import Invitations
 from admin.kv import FolderKv, Kv
 from admin.log import log
 from admin.operations import Operations
@@ -28,6 +30,7 @@ from admin.sessions import Sessions
 from admin.settings import Settings
 from admin.store import Store
 from admin.throttle import Throttle
+from admin.visits import Visits
 from admin.watch import Watch
 
 STATIC = Path(__file__).parent / "static"
@@ -63,6 +66,7 @@ def create_app(
     )  # fmt: skip
     app.state.desk = room
     app.include_router(api.router)
+    app.include_router(sites.router)
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
@@ -86,6 +90,8 @@ def _desk(
         kv=kv,
         source=source,
         operations=operations,
+        visits=Visits(operations, store, settings.signing_keys, unix_s),
+        invitations=Invitations(operations, settings.signing_keys, unix_s),
         watch=Watch(source, operations, unix_s),
         templates=environment(),
         unix_s=unix_s,

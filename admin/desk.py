@@ -11,10 +11,12 @@ from starlette.requests import Request
 
 from admin.configuration import ConfigurationSource
 from admin.credentials import Credentials
+from admin.invitations import Invitations
 from admin.kv import Kv
 from admin.operations import Operations
 from admin.sessions import Sessions
 from admin.throttle import Throttle
+from admin.visits import Visits
 from admin.watch import Watch
 
 
@@ -30,6 +32,8 @@ class Desk:
     kv: Kv
     source: ConfigurationSource
     operations: Operations
+    visits: Visits
+    invitations: Invitations
     watch: Watch
     templates: Environment
     unix_s: Callable[[], float]

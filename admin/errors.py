@@ -14,14 +14,16 @@ from admin.api.problems import Problem, as_problem, title
 from admin.bodies import BadBody
 from admin.console.render import error_page
 from admin.console.sign_in import SIGN_IN, sign_in_path
+from admin.keys import NoKeys
 from admin.limits import BadValue
 from admin.log import log
 from admin.operations import Refused, TooManySteps, UnknownQueue
 from admin.security import HEADERS
 from admin.sessions import Forged, SignInNeeded
 from admin.store import StoreUnavailable
+from admin.visits import VisitRefused
 
-_ON_PURPOSE = (Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable)
+_ON_PURPOSE = (Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable, VisitRefused, NoKeys)
 
 
 def _is_api(request: Request) -> bool:

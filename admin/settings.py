@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from edge.core.errors import ConfigError
 from edge.core.scripts import Flavour
+from edge.core.tokens import Keyring
 
 TOKEN_MIN_CHARACTERS = 16
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -33,6 +35,7 @@ class Settings:
     kv_dir: Path
     admin_dir: Path
     api_token: str = field(default="", repr=False)
+    signing_keys: Keyring | None = field(default=None, repr=False)
     password_hash: str = field(default="", repr=False)
     trusted_proxies: tuple[str, ...] = ()
     local: bool = False
@@ -101,6 +104,14 @@ def _api_token(environ: Mapping[str, str]) -> str:
     return token
 
 
+def _signing_keys(environ: Mapping[str, str]) -> Keyring | None:
+    text = environ.get("STANCHION_SIGNING_KEYS", "").strip()
+    try:
+        return Keyring.parse(text) if text else None
+    except ConfigError as error:
+        raise SettingsError(f"STANCHION_SIGNING_KEYS: {error}. Give the admin the same keys as the edges.") from None
+
+
 def load(environ: Mapping[str, str]) -> Settings:
     """Reads the settings; an empty value means the default. Raises SettingsError for the first that breaks its rule."""
     redis_url = _redis_url(environ)
@@ -113,6 +124,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         kv_dir=Path(environ.get("STANCHION_KV_DIR", "").strip() or ".stanchion/kv"),
         admin_dir=Path(environ.get("STANCHION_ADMIN_DIR", "").strip() or ".stanchion/admin"),
         api_token=_api_token(environ),
+        signing_keys=_signing_keys(environ),
         password_hash=environ.get("STANCHION_ADMIN_PASSWORD_HASH", "").strip(),
         trusted_proxies=_networks(environ),
         local=environ.get("STANCHION_LOCAL", "").strip() == "1",

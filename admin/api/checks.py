@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from admin.invitations import LINKS_AT_MOST, VALID_AT_MOST_S
 from admin.limits import BadValue
 from admin.operations import ADMIT_AT_MOST
+from admin.visits import VERBS, Verb
+from edge.core.conclude import UNITS_AT_MOST
+from edge.core.invites import safe_path
 
 
 @dataclass(frozen=True)
@@ -54,3 +59,39 @@ def check_batch(body: Any) -> Batch:
     if lane is not None and not isinstance(lane, str):
         raise BadValue("lane", f"{repr(lane)[:40]} is not allowed: the name of a lane, or null")
     return Batch(whole(given["count"], "count", 1, ADMIT_AT_MOST), over_rate, lane)
+
+
+def check_visit(body: Any) -> tuple[Verb, int]:
+    """What is said of a visit, and of how many units. Raises BadValue."""
+    given = keys(body, ("action",), ("units",))
+    verb = given["action"]
+    if verb not in VERBS:
+        raise BadValue("action", f"{repr(verb)[:40]} is not allowed: {', '.join(VERBS)}")
+    if "units" in given and verb != "complete":
+        raise BadValue("units", f"means nothing with {verb}: only complete sells units")
+    return verb, whole(given.get("units", 1), "units", 1, UNITS_AT_MOST)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Invitations to make. `base_url`: scheme and host of the site, empty: links are paths; `to`: where they lead."""
+
+    lane: str
+    count: int
+    valid_for_s: int
+    base_url: str
+    to: str
+
+
+def check_invitations(body: Any) -> Wanted:
+    """The invitations of a body. Raises BadValue."""
+    given = keys(body, ("lane", "count", "valid_for_s"), ("base_url", "to"))
+    lane, base_url, to = given["lane"], given.get("base_url", ""), given.get("to", "")
+    if not isinstance(lane, str):
+        raise BadValue("lane", f"{repr(lane)[:40]} is not allowed: the name of a lane with invite: true")
+    if not isinstance(base_url, str) or (base_url and not re.fullmatch(r"https?://[^/?#\s]+/?", base_url)):
+        raise BadValue("base_url", f"{repr(base_url)[:80]} is not allowed: scheme and host, such as https://shop.example.org")
+    if not isinstance(to, str) or (to and safe_path(to) is None):
+        raise BadValue("to", f"{repr(to)[:80]} is not allowed: a path of the site, one that starts with one /")
+    count = whole(given["count"], "count", 1, LINKS_AT_MOST)
+    return Wanted(lane, count, whole(given["valid_for_s"], "valid_for_s", 1, VALID_AT_MOST_S), base_url, to)

@@ -6,9 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from admin.invitations import LINKS_AT_MOST, VALID_AT_MOST_S
 from admin.limits import BOUNDS, FROM_CONFIG
 from admin.operations import ADMIT_AT_MOST
 from admin.steps import BEACON_MAX, MESSAGE_MAX
+from admin.visits import VERBS
+from edge.core.conclude import UNITS_AT_MOST
 from edge.core.states import MODES, QUEUE_STATES
 
 
@@ -102,6 +105,28 @@ class AdmittedShape(_Shape):
     queue: QueueShape
 
 
+class VisitShape(_Shape):
+    """What became of a step on a visit."""
+
+    queue: str
+    action: str = Field(description=", ".join(VERBS))
+    outcome: str = Field(
+        description="freed: ended now. late: sold after the pass had run out, counted. already: had ended before, nothing is"
+        " changed. left: was only waiting. checkout: the payment has its time."
+    )
+    ends_at: str | None = Field(description="When the checkout ends, RFC 3339; null for other actions.")
+    expires_at: str | None = Field(description="When the visit ends at the latest; null for other actions.")
+    renew_at: str | None = Field(description="From when the visitor's pass is renewed; null for other actions.")
+
+
+class InvitedShape(_Shape):
+    """Links, each good for one visitor."""
+
+    lane: str
+    expires_at: str = Field(description="RFC 3339, UTC.")
+    links: list[str] = Field(description="Addresses at the site of base_url, without one their paths.")
+
+
 class ProblemShape(BaseModel):
     """An error (RFC 9457)."""
 
@@ -109,6 +134,8 @@ class ProblemShape(BaseModel):
     title: str
     status: int
     detail: str = Field(description="What was wrong, and what to do.")
+    code: str = Field(default="", description="For programs, at visits and where a setting is missing.")
+    free_units: int = Field(default=0, description="With code reclaimed: units that are free for this visit.")
 
 
 def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
@@ -160,6 +187,41 @@ LIMITS_BODY = IDEMPOTENT | _json_body(
                 "anyOf": [{"type": "integer", "minimum": low, "maximum": high}, {"type": "null"}, {"const": FROM_CONFIG}],
             }
             for name, (low, high) in BOUNDS.items()
+        },
+    }
+)
+VISIT_BODY = _json_body(
+    {
+        "type": "object",
+        "required": ["action"],
+        "additionalProperties": False,
+        "properties": {
+            "action": {"type": "string", "enum": list(VERBS)},
+            "units": {"type": "integer", "minimum": 1, "maximum": UNITS_AT_MOST, "default": 1, "description": "With complete."},
+        },
+    }
+) | {
+    "parameters": [
+        {
+            "name": "Stanchion-Pass",
+            "in": "header",
+            "required": True,
+            "description": "The pass that the visitor's request brought to the site, at most a minute old.",
+            "schema": {"type": "string"},
+        }
+    ]
+}
+INVITATIONS_BODY = _json_body(
+    {
+        "type": "object",
+        "required": ["lane", "count", "valid_for_s"],
+        "additionalProperties": False,
+        "properties": {
+            "lane": {"type": "string"},
+            "count": {"type": "integer", "minimum": 1, "maximum": LINKS_AT_MOST},
+            "valid_for_s": {"type": "integer", "minimum": 1, "maximum": VALID_AT_MOST_S},
+            "base_url": {"type": "string", "default": "", "description": "Scheme and host of the site."},
+            "to": {"type": "string", "default": "", "description": "Path of the site; default: the queue's first route."},
         },
     }
 )

@@ -10,9 +10,11 @@ from typing import Any
 from starlette.responses import Response
 
 from admin.bodies import BadBody
+from admin.keys import NoKeys
 from admin.limits import BadValue
 from admin.operations import Refused, TooManySteps, UnknownQueue
 from admin.store import RETRY_AFTER_S, StoreUnavailable
+from admin.visits import VisitRefused
 
 BUSY_RETRY_AFTER_S = 600
 MEDIA_TYPE = "application/problem+json"
@@ -50,6 +52,10 @@ def as_problem(error: Exception) -> Problem:
             return error
         case UnknownQueue():
             return Problem(404, _sentence(error))
+        case VisitRefused():
+            return Problem(error.status, _sentence(error), code=error.code, **error.members)
+        case NoKeys():
+            return Problem(501, _sentence(error), code="not_configured")
         case Refused():
             return Problem(409, _sentence(error))
         case TooManySteps():

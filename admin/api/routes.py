@@ -46,7 +46,8 @@ def require_token(request: Request, given: Annotated[HTTPAuthorizationCredential
         raise Problem(401, "The token is not one that this app knows.", {"WWW-Authenticate": challenge})
 
 
-def _described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Which problems a route may answer, for its description."""
     content = {MEDIA_TYPE: {"schema": ProblemShape.model_json_schema()}}
     return {status: {"description": "Problem details", "content": content} for status in (401, *statuses, 503)}
 
@@ -60,7 +61,7 @@ router = APIRouter(
 )
 
 
-@router.get("/queues", response_model=QueueList, responses=_described(422))
+@router.get("/queues", response_model=QueueList, responses=described(422))
 async def list_queues(
     request: Request, after: str = "", limit: Annotated[int, Query(ge=1, le=LIST_AT_MOST)] = 100
 ) -> Mapping[str, Any]:
@@ -82,7 +83,7 @@ async def list_queues(
     return {"queues": [view.public() for view in views], "next": shown[-1].id if more else None}
 
 
-@router.get("/queues/{queue_id}", response_model=QueueShape, responses=_described(404, 422))
+@router.get("/queues/{queue_id}", response_model=QueueShape, responses=described(404, 422))
 async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
     """One queue with its state."""
     return (await desk(request).operations.queue(queue_id)).public()
@@ -95,7 +96,7 @@ def _add_step(action: Action, says: str) -> None:
 
     router.add_api_route(
         f"/queues/{{queue_id}}/{action}", endpoint, methods=["POST"], name=action, description=says, response_model=QueueShape,
-        responses=_described(404, 409, 413, 415, 422, 429), openapi_extra=IDEMPOTENT,
+        responses=described(404, 409, 413, 415, 422, 429), openapi_extra=IDEMPOTENT,
     )  # fmt: skip
 
 
@@ -106,7 +107,7 @@ for _action, _says in PLAIN.items():
 @router.post(
     "/queues/{queue_id}/message",
     response_model=QueueShape,
-    responses=_described(404, 409, 413, 415, 422, 429),
+    responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=MESSAGE_BODY,
 )
 async def message(request: Request, queue_id: str) -> Mapping[str, Any]:
@@ -119,7 +120,7 @@ async def message(request: Request, queue_id: str) -> Mapping[str, Any]:
 @router.post(
     "/queues/{queue_id}/beacon",
     response_model=QueueShape,
-    responses=_described(404, 409, 413, 415, 422, 429),
+    responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=BEACON_BODY,
 )
 async def beacon(request: Request, queue_id: str) -> Mapping[str, Any]:
@@ -129,7 +130,7 @@ async def beacon(request: Request, queue_id: str) -> Mapping[str, Any]:
     return await _control(request, queue_id, "beacon", value)
 
 
-@router.post("/queues/{queue_id}/start", response_model=QueueShape, responses=_described(404, 413, 415, 422))
+@router.post("/queues/{queue_id}/start", response_model=QueueShape, responses=described(404, 413, 415, 422))
 async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Opens a queue that has never run. One that runs is left as it is. Not after a loss of Redis: that recovers by itself."""
     await read_nothing(request)
@@ -141,7 +142,7 @@ async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
 @router.post(
     "/queues/{queue_id}/admit",
     response_model=AdmittedShape,
-    responses=_described(404, 409, 413, 415, 422, 429),
+    responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=ADMIT_BODY,
 )
 async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
@@ -160,7 +161,7 @@ async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
 @router.patch(
     "/queues/{queue_id}/limits",
     response_model=QueueShape,
-    responses=_described(404, 409, 413, 415, 422, 429),
+    responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=LIMITS_BODY,
 )
 async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:

@@ -165,7 +165,7 @@ def _held(queue: Queue, outcome: Outcome, match: Match, request: Request, contex
 def _forward(visitor: Visitor, outcome: Outcome, match: Match, request: Request, context: Context) -> Forward:
     held, queue, jar = outcome.admission, visitor.queue, visitor.jar
     assert held is not None
-    proof = context.origin_passes.get(queue.id, held.visitor, request.now_ms)
+    proof = context.origin_passes.get(queue.id, held, request.now_ms)
     note = write_context(queue, held, outcome.set_cookies, fresh=outcome.fresh) if outcome.set_cookies else ""
     why = f"{outcome.why} {held.position}; rule {match.rules.get(queue.id, '')} of {queue.id}"
     return Forward(why, queue.id, jar.others if jar.had_ours else None, proof, note)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from edge.core.errors import ConfigError, TokenError
-from edge.core.model import LINES_AT_MOST
+from edge.core.model import LINES_AT_MOST, Queue
 
 Kind = Literal["place", "pass", "candidate", "origin", "invite"]
 # The header `typ` of each kind; those of cookies are short, for every request carries them.
@@ -214,11 +214,32 @@ def write_candidate(ring: Keyring, candidate: Candidate) -> str:
     return ring.sign("candidate", claims)
 
 
-def write_origin_pass(ring: Keyring, queue: str, visitor: str, now_ms: int) -> str:
-    """What the origin gets as Stanchion-Pass: who was admitted to which queue, good for a minute at most."""
+def write_origin_pass(ring: Keyring, queue: str, held: Pass, now_ms: int) -> str:
+    """What the origin gets as Stanchion-Pass: who was admitted to which queue, and as which visit; good for a minute at most."""
     now_s = now_ms // 1000
-    claims = {"aud": queue, "sub": visitor, "iat": now_s, "exp": now_s + ORIGIN_PASS_S}
+    claims = {"aud": queue, "sub": held.visitor, "iat": now_s, "exp": now_s + ORIGIN_PASS_S, "e": held.epoch,
+              "p": _seat(held.line, held.position)}  # fmt: skip
     return ring.sign("origin", claims)
+
+
+def read_origin_pass(ring: Keyring, text: str, queue: Queue) -> Pass:
+    """The visit that an origin speaks of: with the pass's own expiry, and nothing of when it is renewed.
+
+    Raises TokenError: not ours, of another kind, or for another queue. Expiry is the caller's to compare.
+    """
+    kind, claims = ring.verify(text)
+    if kind != "origin":
+        raise TokenError("no pass for the origin")
+    try:
+        named, visitor, epoch = str(claims["aud"]), str(claims["sub"]), str(claims["e"])
+        line, position = divmod(int(claims["p"]), _LINE)
+        expires_ms = int(claims["exp"]) * 1000
+        _known_line(line)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise TokenError(f"claims of another shape: {error}") from error
+    if named != queue.id:
+        raise TokenError("for another queue")
+    return Pass(queue.scope, epoch, visitor, position, 0, expires_ms, line=line)
 
 
 def _known_line(line: int) -> int:
@@ -277,14 +298,15 @@ class OriginPasses:
 
     def __init__(self, ring: Keyring) -> None:
         self._ring = ring
-        self._made: dict[tuple[str, str], tuple[int, str]] = {}
+        self._made: dict[tuple[str, str, str, int, int], tuple[int, str]] = {}
 
-    def get(self, queue: str, visitor: str, now_ms: int) -> str:
+    def get(self, queue: str, held: Pass, now_ms: int) -> str:
         """A pass that is good for at least half a minute. `now_ms`: by the wall, for the origin compares with its own."""
-        made_ms, text = self._made.get((queue, visitor), (0, ""))
+        key = (queue, held.visitor, held.epoch, held.line, held.position)
+        made_ms, text = self._made.get(key, (0, ""))
         if not 0 <= now_ms - made_ms < self._REUSE_MS:
-            text = write_origin_pass(self._ring, queue, visitor, now_ms)
+            text = write_origin_pass(self._ring, queue, held, now_ms)
             if len(self._made) >= _CACHE_ENTRIES:
                 self._made.pop(next(iter(self._made)))
-            self._made[queue, visitor] = (now_ms, text)
+            self._made[key] = (now_ms, text)
         return text

@@ -10,6 +10,7 @@ from starlette.routing import Mount, Route
 
 from admin import console
 from admin.api import routes as api
+from admin.api import sites
 from edge.core import commands
 from tests.admin.conftest import API_TOKEN, Admin, Browser, sign_in
 from tests.admin.world import queue_json
@@ -26,10 +27,11 @@ OPERATORS_FIELDS = {
     "operator",
     "config_version",
 }
-API_ROUTES = [(sorted(route.methods or ())[0], route.path) for route in api.router.routes if isinstance(route, Route)]
+ROUTERS = [*api.router.routes, *sites.router.routes]
+API_ROUTES = [(sorted(route.methods or ())[0], route.path) for route in ROUTERS if isinstance(route, Route)]
 API_ROUTES += [
     (sorted(methods)[0], path)
-    for route in api.router.routes
+    for route in ROUTERS
     if not isinstance(route, Route) and (methods := getattr(route, "methods", None)) and (path := getattr(route, "path", ""))
 ]
 CONSOLE_ROUTES = [(method, route.path) for route in console.ROUTES for method in sorted(route.methods or ()) if method != "HEAD"]
@@ -98,7 +100,7 @@ def quiet(admin: Admin) -> Admin:
 
 
 def test_the_tables_are_not_empty() -> None:
-    assert len(CHANGES) == 12
+    assert len(CHANGES) == 14
     assert {"/sign-in", "/sign-out", "/queues/{queue_id}/admit"} <= set(FORMS)
     assert {"/api/v1/queues/{queue_id}", "/queues/{queue_id}/live", "/"} <= set(GETS)
 

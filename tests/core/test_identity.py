@@ -95,7 +95,7 @@ def test_what_proves_nothing_is_dead(wallet: Wallet) -> None:
 
 
 def test_a_proof_for_the_origin_is_dead_as_a_cookie(wallet: Wallet) -> None:
-    proof = wallet.world.node.context.origin_passes.get("launch", "v", wallet.world.now_ms)
+    proof = wallet.world.node.context.origin_passes.get("launch", Pass("launch", "e", "v", 1, 0, 0), wallet.world.now_ms)
     found = wallet.read(proof)
     assert (found.rank, found.dead) == (0, True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+from dataclasses import replace
 from typing import Any
 
 import jwt
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edge.core import tokens
+from edge.core.config import check_config
 from edge.core.errors import ConfigError, TokenError
 from edge.core.tokens import Candidate, Keyring, OriginPasses, Pass, Place, TokenReader
 
@@ -31,6 +33,7 @@ def ring(*pairs: tuple[str, bytes]) -> Keyring:
 
 PLACE = Place("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000)
 PASS = Pass("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000)
+VISIT = Pass("launch", "e1", "visitor", 57, 0, 0, line=2)
 MARKED = Pass("launch", "", "visitor", 0, NOW_MS + 1000, NOW_MS + 1000, marked=True)
 CANDIDATE = Candidate("launch", "visitor", NOW_MS + 1000)
 LINED = (
@@ -91,16 +94,17 @@ def test_no_token_is_larger_than_300_bytes(token: Any) -> None:
 
 
 def test_the_proof_for_the_origin_has_its_own_type_key_and_a_short_life() -> None:
-    text = tokens.write_origin_pass(ring(), "launch", "visitor", NOW_MS)
+    text = tokens.write_origin_pass(ring(), "launch", VISIT, NOW_MS)
     head = jwt.get_unverified_header(text)
     assert head == {"alg": "HS256", "kid": "k1", "typ": "stanchion-pass+jwt"}
     key = b"key:" + base64.urlsafe_b64encode(hmac.digest(MASTER, b"stanchion origin", "sha256"))
     claims = jwt.decode(text, key, algorithms=["HS256"], audience="launch", options={"verify_exp": False, "verify_iat": False})
-    assert claims == {"aud": "launch", "sub": "visitor", "iat": NOW_MS // 1000, "exp": NOW_MS // 1000 + 60}
+    assert claims == {"aud": "launch", "sub": "visitor", "iat": NOW_MS // 1000, "exp": NOW_MS // 1000 + 60, "e": "e1",
+                      "p": 2 * 10**8 + 57}  # fmt: skip
 
 
 def test_the_proof_for_the_origin_is_worth_nothing_as_a_cookie() -> None:
-    assert "origin" in refused(tokens.write_origin_pass(ring(), "launch", "visitor", NOW_MS))
+    assert "origin" in refused(tokens.write_origin_pass(ring(), "launch", VISIT, NOW_MS))
     claims = {"q": "launch", "e": "e1", "v": "v", "p": 1, "r": 2**31, "x": 2**31}
     assert refused(ring().sign("origin", claims))
 
@@ -298,15 +302,29 @@ def test_the_padding_of_a_key_does_not_matter() -> None:
 
 def test_a_proof_for_the_origin_is_used_for_half_its_life() -> None:
     passes = OriginPasses(ring())
-    first = passes.get("launch", "v", NOW_MS)
-    assert passes.get("launch", "v", NOW_MS + 29_999) == first
-    second = passes.get("launch", "v", NOW_MS + 30_000)
+    first = passes.get("launch", VISIT, NOW_MS)
+    assert passes.get("launch", VISIT, NOW_MS + 29_999) == first
+    second = passes.get("launch", VISIT, NOW_MS + 30_000)
     assert second != first
-    assert passes.get("launch", "w", NOW_MS) != first
-    assert passes.get("launch", "v", NOW_MS - 1) != second  # a clock that was set back
+    assert passes.get("launch", replace(VISIT, visitor="w"), NOW_MS) != first
+    assert passes.get("launch", replace(VISIT, position=58), NOW_MS) != first
+    assert passes.get("launch", VISIT, NOW_MS - 1) != second  # a clock that was set back
     for number in range(5000):
-        passes.get("launch", f"v{number}", NOW_MS)
+        passes.get("launch", replace(VISIT, position=number), NOW_MS)
     assert len(passes._made) <= 4096 + 1000
+
+
+def test_the_proof_names_the_visit() -> None:
+    queue = check_config({"queues": [{"id": "launch", "name": "L", "routes": [{"path": "/*"}], "admit_per_minute": 5}]}).queues[0]
+    text = tokens.write_origin_pass(ring(), "launch", VISIT, NOW_MS)
+    assert tokens.read_origin_pass(ring(), text, queue) == replace(VISIT, expires_ms=NOW_MS + 60_000)
+    with pytest.raises(TokenError, match="another queue"):
+        tokens.read_origin_pass(ring(), tokens.write_origin_pass(ring(), "other", VISIT, NOW_MS), queue)
+    with pytest.raises(TokenError, match="no pass"):
+        tokens.read_origin_pass(ring(), tokens.write_pass(ring(), PASS), queue)
+    for claims in ({"aud": "launch", "sub": "v", "exp": 1}, {"aud": "launch", "sub": "v", "exp": 1, "e": "e", "p": 99 * 10**8}):
+        with pytest.raises(TokenError, match="shape"):
+            tokens.read_origin_pass(ring(), ring().sign("origin", claims), queue)
 
 
 def test_no_master_key_makes_a_key_that_reads_as_anything_but_letters() -> None:
