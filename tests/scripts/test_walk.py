@@ -28,7 +28,7 @@ def test_every_interleaving_keeps_the_laws(wire: Wire, scope: Scope) -> None:
 
 
 SLOT, SLOTS = {"admit_per_minute": None, "max_active": 1}, {"admit_per_minute": None, "max_active": 2}
-RATE = {"admit_per_minute": 6, "burst": 1}
+RATE = {"admit_per_minute": 4, "burst": 1}
 FAULTS = {
     "a slot is held by the called and counted for the inside only": (
         "s.max_active - s.active - s.called", "s.max_active - s.active", Scope("", 2, SLOT, depth=3), "above max_active"),

@@ -14,8 +14,8 @@ from edge.core.commands import Call
 from tests.scripts.walk.view import View
 
 SCOPE = "q"
-QUANTUM_MS = 10_000  # every timer of the walked queues is a multiple of its half
-SILENCE_MS = 40_000  # longer than a visit without a request
+QUANTUM_MS = 15_000  # the timers of the walked queues are multiples of it
+SILENCE_MS = 45_000  # longer than a visit without a request
 _RANDOM = "0123456789ab"
 # What there is to send in each situation: at once, and a quantum later (then the sweep runs in the same step).
 _SENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -16,10 +16,10 @@ from tests.scripts.walk.people import Step, call, steps
 from tests.scripts.walk.view import Settings, View
 from tests.scripts.walk.wire import Wire
 
-# Multiples of half a quantum, as short as a configuration allows, so that few distances in time exist.
+# Multiples of a quantum, as short as a configuration allows, so that few distances in time exist.
 TIMERS: dict[str, Any] = {
-    "claim_within_s": 20, "idle_s": 30, "renew_every_s": 10, "poll_s": 5, "settle_s": 10, "presence_grace_s": 20,
-    "candidate_hold_s": 10, "late_claim_within_s": 86_400,
+    "claim_within_s": 30, "idle_s": 30, "renew_every_s": 15, "poll_s": 5, "settle_s": 15, "presence_grace_s": 30,
+    "candidate_hold_s": 15, "late_claim_within_s": 86_400,
 }  # fmt: skip
 
 
