@@ -121,7 +121,7 @@ def test_blocked_cookies_are_said_in_words(visit: Open) -> None:
     assert tab.text("#ahead") == "5"
 
 
-def test_a_page_inside_another_site_offers_a_window_of_its_own(visit: Open) -> None:
+def test_cloudflare_13525_2303_a_page_in_an_iframe_whose_cookie_is_blocked_offers_to_open_on_top(visit: Open) -> None:
     tab = visit(waiting("candidate"), status("candidate"))
     tab.tab.unroute("**/*")
     tab.tab.route("http://elsewhere.test/", lambda r: r.fulfill(body=f"<iframe src='{URL}'>", content_type="text/html"))

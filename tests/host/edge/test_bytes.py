@@ -47,7 +47,7 @@ def sent_to(site: Site, request: bytes) -> Message:
 
 
 @pytest.mark.parametrize("target", ODD_TARGETS, ids=lambda target: target[:24])
-def test_an_odd_target_arrives_as_it_was_sent(site: Site, target: str) -> None:
+def test_crowdhandler_007d82a_6399311_a_query_arrives_byte_for_byte_with_duplicate_keys_and_plus(site: Site, target: str) -> None:
     assert site.get(target).status == 200
     assert site.origin.last.start == f"GET {target} HTTP/1.1".encode()
 

@@ -46,7 +46,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
     server.kill()
 
 
-def test_killed_and_started_again(redis: RedisServer, tmp_path: Path) -> None:
+def test_hiett_12_18_redis_away_is_a_clear_error_at_once_and_recovers_by_itself(redis: RedisServer, tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     with running_door(redis.url, stderr=log) as door, client(door.url) as http:
         assert http.get("/set/a/1").json() == {"result": "OK"}

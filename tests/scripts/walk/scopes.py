@@ -18,5 +18,4 @@ FULL = (
     Scope("two visitors, two units", 2, {**_SLOTS, "inventory": 2}),
     Scope("two visitors, a token in 15 seconds", 2, {**_RATE, "max_active": 2}, direct=True),
     Scope("three visitors, two slots", 3, {**_SLOTS, "max_active": 2}),
-    Scope("three visitors, two slots, an operator", 3, {**_SLOTS, "max_active": 2}, with_operator=True),
 )
