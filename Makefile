@@ -65,4 +65,4 @@ docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python -m cli.reference
 
 clean: ## remove what was built; keeps .stanchion
-	rm -rf $(VENV) .cache build
+	rm -rf $(VENV) .cache build bin/main.wasm pkg/stanchion.tar.gz
