@@ -21,6 +21,7 @@ from sim.raw import Held
 
 SLOT_FREED_AFTER_MS = 5_000  # law: a slot is freed 5 s after its pass has expired
 SWEPT_WITHIN_MS = 60_000  # sweeps are bounded, so a crowd that expires at once takes a while
+SWEEP_EVERY_MS = 250  # between two sweeps an answer may tell the clock of the last one
 LISTED_AT_MOST = 4_096  # law 7
 OPS = ("join", "touch", "renew", "end")
 VERDICTS = ("waiting", "called", "inside", "ended", "candidate", "recovering", "epoch", "missing", "freed", "left", "already",
@@ -169,9 +170,9 @@ class Account:
             return
         if snapshot.epoch != self.epoch:
             self._begin(snapshot.epoch, snapshot.clock_ms)
-        if snapshot.clock_ms < self._clock_ms:
+        if snapshot.clock_ms < self._clock_ms - SWEEP_EVERY_MS:
             self._break("clock", f"it went back by {self._clock_ms - snapshot.clock_ms} ms", person)
-        self._clock_ms = snapshot.clock_ms
+        self._clock_ms = max(self._clock_ms, snapshot.clock_ms)
         if verdict in ("waiting", "called", "inside") and position:
             self._placed(person, position, answer.is_arrival)
         if verdict == "called" and position > self._cursor_in(snapshot, person.line):
@@ -285,6 +286,8 @@ class Account:
         if held.epoch != self.epoch:
             self._begin(held.epoch, held.clock_ms)
         before = self._before if self._before and self._before.epoch == held.epoch else None
+        if before is not None and held.clock_ms < before.clock_ms:
+            self._break("clock", f"it went back by {before.clock_ms - held.clock_ms} ms")
         self._slots(held)
         self._stands_still(held, before)
         self._caps(held, before)
