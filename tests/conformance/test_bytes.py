@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 
+import httpx
 import pytest
 
 from tests.conformance.limits import limited
@@ -150,6 +151,19 @@ def test_an_answer_begins_before_it_ends(world: World) -> None:
             assert b"last" not in stream.buffer
             seen_first_half.set()
             assert stream.until(b"last")
+    finally:
+        seen_first_half.set()
+
+
+@limited("parallel")
+def test_nobody_waits_for_anothers_slow_origin(world: World) -> None:
+    seen_first_half.clear()
+    stream = connect(world.port)
+    try:
+        with stream.sock:
+            stream.sock.sendall(b"GET /about/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert read_head(stream) is not None
+            assert httpx.get(f"{world.edge}/.stanchion/health", timeout=3).status_code == 200
     finally:
         seen_first_half.set()
 

@@ -21,6 +21,7 @@ LIMITS = {
     "duplicate_headers": Limit("arrive joined by a comma"),
     "header_bytes": Limit("are read as latin-1 and written as UTF-8"),
     "spelled_targets": Limit("only the characters of RFC 3986 are sent; others are answered 400"),
+    "parallel": Limit("one request at a time: whoever waits for a slow origin keeps all others waiting"),
     "large_headers": Limit("Node.js takes 16 KB of headers"),
 }
 
