@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import jwt
@@ -43,6 +44,12 @@ def vouched_line(queue: Queue, request: Request, cookie: str, secret: str) -> in
 def has_rules(queue: Queue) -> bool:
     """Whether any lane of the queue is entered by the site's word."""
     return any(lane.rule is not None for lane in queue.lanes)
+
+
+def rule_headers(queues: Iterable[Queue]) -> set[str]:
+    """The headers in which sites may vouch for visitors of these queues, by lower-case name."""
+    rules = (lane.rule for queue in queues for lane in queue.lanes if lane.rule is not None)
+    return {rule.removeprefix("header:").lower() for rule in rules if rule.startswith("header:")}
 
 
 def _value(rule: str, request: Request, cookie: str) -> str:

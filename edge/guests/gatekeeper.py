@@ -6,6 +6,7 @@ its start and finds the replies by the names of their batches.
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 from edge.guests import no_ssl  # isort: skip  # before anything imports jwt
@@ -15,6 +16,7 @@ from wit_world.imports import kv, log, secrets, settings
 from edge.core.conclude import ANSWER_HEADERS, conclude
 from edge.core.decide import decide
 from edge.core.errors import ConfigError
+from edge.core.lanes import rule_headers
 from edge.core.messages import Batch, Decision, Forward, Reply, Request, Respond
 from edge.guests import crossing, warm
 from edge.guests.knowledge import Knowledge
@@ -51,8 +53,12 @@ class WitWorld(wit_world.WitWorld):
     """The exports of the world."""
 
     def wants(self) -> str:
-        """What the host has to know once."""
-        return json.dumps({"version": VERSION, "headers": crossing.REQUEST_HEADERS, "answer_headers": ANSWER_HEADERS,
+        """What the host has to know, as the configuration stands now: lanes may be entered by a header that the site names."""
+        headers = set(crossing.REQUEST_HEADERS)
+        with contextlib.suppress(ConfigError):  # without a configuration no lane is entered
+            _KNOWLEDGE.refresh("")
+            headers |= rule_headers(_KNOWLEDGE.context().config.queues)
+        return json.dumps({"version": VERSION, "headers": sorted(headers), "answer_headers": ANSWER_HEADERS,
                            "private_prefix": "stanchion-"})  # fmt: skip
 
     def decide(self, request: str, replies: str) -> str:

@@ -79,6 +79,11 @@ class Gate:
         except (wasmtime.WasmtimeError, GateFailed) as error:
             raise ComponentError(f"the gatekeeper component does not start: {_reason(error)}") from error
 
+    def ask_wants(self) -> Wants:
+        """What the guest wants now; it may follow the configuration. Raises GateFailed, and what it wanted before stays."""
+        self.wants = _parse_wants(self._call("wants"))
+        return self.wants
+
     def decide(self, request: str, replies: str) -> str:
         """One step of a decision. Raises GateFailed."""
         return self._call("decide", request, replies)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from host.component.instance import Gate, GateFailed, KeyValue
@@ -27,6 +27,10 @@ from host.edge.store import DECISION_BUDGET_S, Log, Store
 
 # A decision needs one or two batches, and one more for a script that the server had forgotten.
 MAX_BATCHES = 8
+
+
+def _names(headers: Iterable[str]) -> frozenset[bytes]:
+    return frozenset(name.encode("latin-1", "replace") for name in headers)
 
 
 class GenerationalStore(KeyValue, Protocol):
@@ -55,14 +59,16 @@ class Decider:
         self._kv = kv
         self._log = log
         self._now_ms = now_ms
-        self._wanted = frozenset(name.encode("latin-1") for name in gate.wants.headers)
+        self._wanted = _names(gate.wants.headers)
+        self._wanted_at: str | None = None
         self._answer_wanted = frozenset(name.encode("latin-1") for name in gate.wants.answer_headers)
         self.private_prefix = gate.wants.private_prefix.encode("latin-1")
 
     async def decide(self, facts: Facts) -> Forward | Respond:
         """The decision on one request. Raises GateFailed, or MessageError for what fits no message."""
         deadline_s = time.monotonic() + DECISION_BUDGET_S
-        request = request_message(facts, self._wanted, self._now_ms(), self._kv_generation())
+        generation = self._kv_generation()
+        request = request_message(facts, self._wanted_headers(generation), self._now_ms(), generation)
         replies: list[str] = []
         while True:
             step = self._step(request, f"[{','.join(replies)}]" if replies else "")
@@ -98,6 +104,19 @@ class Decider:
             return parse_step(self._gate.decide(request, replies))
         except StepError as error:
             raise GateFailed(f"decide broke the contract: {error}") from error
+
+    def _wanted_headers(self, generation: str) -> frozenset[bytes]:
+        """The headers that the gate reads: asked again when anything in the store has changed, for the configuration names some.
+
+        A store that cannot tell, and a gate that fails, leave them as they are.
+        """
+        if generation and generation != self._wanted_at:
+            self._wanted_at = generation
+            try:
+                self._wanted = _names(self._gate.ask_wants().headers)
+            except GateFailed as error:
+                self._log("gate.wants_failed", {"reason": str(error)})
+        return self._wanted
 
     def _kv_generation(self) -> str:
         try:

@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from edge.core.config import check_config
-from edge.core.lanes import has_rules, secret_name, vouched_line
+from edge.core.lanes import has_rules, rule_headers, secret_name, vouched_line
 from edge.core.messages import Request
 from tests.core.support import START_MS, queue
 
@@ -36,6 +36,12 @@ def test_the_word_in_a_cookie_or_a_header_leads_to_its_lane() -> None:
     assert secret_name(QUEUE) == "lane:launch"
     assert has_rules(QUEUE)
     assert not has_rules(check_config({"queues": [queue()]}).queues[0])
+
+
+def test_the_headers_that_rules_name_are_known_in_lower_case() -> None:
+    other = check_config({"queues": [queue(lanes=[{"name": "a"}, {"name": "b", "rule": "header:Authorization"}])]}).queues
+    assert rule_headers([QUEUE, *other]) == {"x-lane", "authorization"}
+    assert rule_headers(()) == set()
 
 
 @pytest.mark.parametrize("value", [

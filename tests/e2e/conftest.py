@@ -17,6 +17,7 @@ QUEUES = [
     queue("load", admit_per_minute=600, burst=3, max_active=4),
     queue("plan", manual=True, max_active=4),
     queue("bots", manual=True, crawlers="hold"),
+    queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
     queue("spoken", manual=True, page="concert"),
 ]
 

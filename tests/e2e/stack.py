@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 
 from tests.host.edge.wire import Message, RawServer, Stream, ok, raw_server
 from tests.host.rest.servers import free_port
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A key whose derived keys have a NUL near their start: some readers take that for UTF-16, which the component cannot read.
 AWKWARD_KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAY="
 ADMIN_TOKEN = "end-to-end-admin-token"
+LANE_SECRET = "the-shops-secret-of-the-lanes-with-32-bytes"
 START_WITHIN_S = 120
 PATIENCE_S = 20.0
 STOP_WITHIN_S = 45.0
@@ -78,6 +80,10 @@ class Stack:
                                headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})  # fmt: skip
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
+
+    def word(self, lane: str) -> str:
+        """The site's word that a visitor may enter a lane of the queue `vouch`."""
+        return jwt.encode({"lane": lane, "exp": int(time.time()) + 600}, LANE_SECRET, "HS256")
 
     def configure(self, queues: Sequence[Queue]) -> subprocess.CompletedProcess[str]:
         """`stanchion config apply` with these queues."""
@@ -140,6 +146,7 @@ def _environ(folder: Path, redis_url: str, origin_url: str, settings: dict[str, 
         "STANCHION_COUNTRY_HEADER": "x-country",
         "STANCHION_COUNTRY_TRUST_ALL": "1",
         "STANCHION_SIGNING_KEYS": "e2e1:" + AWKWARD_KEY,
+        "STANCHION_LANE_SECRETS": f"vouch={LANE_SECRET}",
     } | settings  # fmt: skip
 
 

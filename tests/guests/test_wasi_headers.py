@@ -61,6 +61,11 @@ def test_what_gives_a_place_stands_after_what_takes_a_cookie_away() -> None:
     assert weakest_first([("Set-Cookie", gone), ("Set-Cookie", gone_candidate)])[-1] == ("Set-Cookie", gone)
 
 
+def test_a_lane_by_header_is_read_as_it_came() -> None:
+    headers = joined([("x-member", b"a.b.c"), ("accept", b"*/*")])
+    assert Request("GET", "/", "https", "h", "", "", 0, "", "id", headers).header("x-member") == "a.b.c"
+
+
 @pytest.mark.parametrize(("values", "country"), [
     ([b"JP"], "JP"), ([b"JP", b"JP"], "JP"), ([b"JP", b"US"], ""), ([b"jp"], ""), ([b"XX"], ""), ([b"T1"], ""), ([], ""),
 ])  # fmt: skip

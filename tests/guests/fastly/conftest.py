@@ -15,6 +15,7 @@ QUEUES = [
     queue("calm", admit_per_minute=100_000, burst=10_000, renew_every_s=200),
     queue("hand", manual=True),
     queue("jp", manual=True, routes=[{"path": "/country/*"}], countries=["JP"], other_countries="pass"),
+    queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
     queue("let", manual=True, on_store_error="admit", store_error_admit_per_minute=2),
 ]
 

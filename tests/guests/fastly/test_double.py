@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 
+import jwt
 import pytest
 
 from tests.double.message import Backend, Body, Message
@@ -171,6 +173,15 @@ def test_the_country_comes_from_the_platform(desk: Desk) -> None:
     assert desk.ask("/country/", client="192.0.2.2", headers=(("x-country", b"JP"),))[1].status == 200, "nobody says where he is"
     desk.platform.broken = {"geo#lookup"}
     assert desk.ask("/country/", client="192.0.2.2")[1].status == 503
+
+
+def test_the_sites_word_in_a_header_leads_to_its_lane(desk: Desk) -> None:
+    secret = desk.platform.secrets["lane:vouch"] = "a secret of the shop with 32 bytes and more"
+    word = jwt.encode({"lane": "members", "exp": int(time.time()) + 600}, secret, "HS256").encode()
+    for headers, lane in (((("x-member", word),), "members"), ((), "standard")):
+        first = cookies(desk.ask("/vouch/", headers=headers)[1])
+        held = cookies(desk.ask("/vouch/", first)[1])
+        assert json.loads(desk.ask("/.stanchion/vouch/status", held)[2])["lane"] == lane
 
 
 @pytest.mark.parametrize("address", ["192.0.2.7", "2001:db8::7"])
