@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import FrameType
 
 import click
 
+from cli.processes import ENDING_SIGNALS, handle
 from edge.core.errors import ConfigError
 from sim.page import as_page
 from sim.report import as_text, violation_text
@@ -29,6 +31,7 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
 
     Exit code 1 when a law is broken; the history of the visitor that shows it is printed.
     """
+    handle(_interrupt, *ENDING_SIGNALS)  # also in the background: the redis-server that was started ends too
     try:
         sale = load_sale(file) if seed is None else load_sale(file, seed)
         with click.progressbar(length=sale.lasts_s * 1000, label=sale.name, file=sys.stderr) as bar:
@@ -43,6 +46,10 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
     for path, text in ((json_file, json.dumps(data, indent=1) + "\n"), (page_file, as_page(data))):
         if path is not None:
             _write(path, text)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _write(path: Path, text: str) -> None:

@@ -109,13 +109,14 @@ def _estimate(run: Run) -> dict[str, Any]:
         for kind in ("all",) if is_disturbed else ("all", "undisturbed"):
             held[kind].append(low_s <= actual_s <= high_s)
             if actual_s >= SHORT_S:
-                errors[kind].append(abs((low_s + high_s) / 2 - actual_s) / actual_s * 100)
+                errors[kind].append(((low_s + high_s) / 2 - actual_s) / actual_s * 100)
     out: dict[str, Any] = {"told": len(told.who), "told_nothing": told.nothing,
                            "rises_percent": round(100 * told.rises / max(1, told.steps), 2)}  # fmt: skip
     for kind in held:
         out[kind] = {
             "count": len(held[kind]),
-            "median_error_percent": round(median(errors[kind]), 1) if errors[kind] else None,
+            "median_error_percent": round(median(map(abs, errors[kind])), 1) if errors[kind] else None,
+            "lean_percent": round(median(errors[kind]), 1) if errors[kind] else None,  # above 0: told too long
             "range_held_percent": round(100 * sum(held[kind]) / len(held[kind]), 1) if held[kind] else None,
         }
     return out

@@ -46,7 +46,8 @@ def _estimate_lines(estimate: dict[str, Any]) -> Iterator[str]:
         part = estimate[kind]
         if part["count"]:
             error = "-" if part["median_error_percent"] is None else f"{part['median_error_percent']:.1f} %"
-            yield (f"estimate, {says}: median error {error} (yardstick {ERROR_AT_MOST_PERCENT:.0f} %), range held "
+            lean = "" if part["lean_percent"] is None else f", leaning {part['lean_percent']:+.1f} %"
+            yield (f"estimate, {says}: median error {error}{lean} (yardstick {ERROR_AT_MOST_PERCENT:.0f} %), range held "
                    f"{part['range_held_percent']:.1f} % (yardstick {HELD_AT_LEAST_PERCENT:.0f} %), {part['count']:,} from "
                    f"{OPENING_S} s after opening")  # fmt: skip
     yield (f"estimate, steadiness: {estimate['rises_percent']:.2f} % of the steps of one visitor rose; "
