@@ -5,15 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 # Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
 ENDED_WIDTH = 10
 _LINE = 10**8
 _SHORT, _FULL = 9, 37
-
-
-def _optional(value: object) -> int | None:
-    return None if value in ("", None) else int(str(value))
 
 
 @dataclass(slots=True, frozen=True)
@@ -116,59 +113,61 @@ class Snapshot:
         return self.status == "prequeue" and self.opens_at_ms is not None and now_ms >= self.opens_at_ms
 
 
-def parse(values: Sequence[object]) -> Snapshot:
+def parse(values: Sequence[Any]) -> Snapshot:
     """Reads the array that a script answers. Raises ValueError when it has another shape."""
     if len(values) not in (_SHORT, _FULL):
         raise ValueError(f"a snapshot has {_SHORT} or {_FULL} values, not {len(values)}")
-    text = [str(value) for value in values[: _FULL - 1]]
-    short = (text[0], int(text[1]), text[2], int(text[3]), int(text[4]), int(text[5]), int(text[6]),
-             _optional(values[7]), _optional(values[8]))  # fmt: skip
-    if len(values) == _SHORT:
-        return Snapshot(*short)
-    ended = text[17]
+    try:
+        return _full(values) if len(values) == _FULL else _short(values)
+    except TypeError as error:
+        raise ValueError(f"a snapshot has something else where a number stands: {error}") from error
+
+
+def _short(values: Sequence[Any]) -> Snapshot:
+    rate, cap = values[7], values[8]
     return Snapshot(
-        *short,
-        full=True,
-        queueing=int(text[9]),
-        ready=int(text[10]),
-        called=int(text[11]),
-        inside=int(text[12]),
-        waiting=int(text[13]),
-        next_token_ms=int(text[14]),
-        admitted_last_minute=int(text[15]),
-        inventory_left=_optional(values[16]),
-        ended=frozenset(int(ended[i : i + ENDED_WIDTH]) for i in range(0, len(ended), ENDED_WIDTH)),
-        gone_every=int(text[18]),
-        gone=_numbers(values[19]),
-        mode=text[20],
-        opens_at_ms=int(text[21]) or None,
-        closes_at_ms=int(text[22]) or None,
-        opened_at_ms=int(text[23]),
-        drawn=int(text[24]),
-        draw_key=text[25],
-        draw_seed=text[26],
-        beacon=text[27],
-        chain=text[28],
-        outflow_per_minute=int(text[29]) / 1000 if text[29] else None,
-        present_share=int(text[30]) / 1000,
-        sample_every=int(text[31]),
-        weight=int(text[32]),
-        line_ready=int(text[33]),
-        is_dormant=text[34] == "1",
-        message=text[35],
-        more_lines=_lines(values[36]),
-    )
+        str(values[0]), int(values[1]), str(values[2]), int(values[3]), int(values[4]), int(values[5]), int(values[6]),
+        int(rate) if rate != "" else None, int(cap) if cap != "" else None,
+    )  # fmt: skip
+
+
+# A fresh sandbox reads one for every request: so by position, and what is mostly empty is looked at first.
+def _full(values: Sequence[Any]) -> Snapshot:
+    left, ended, gone, outflow, lines = values[16], str(values[17]), values[19], values[29], values[36]
+    snapshot = _short(values)
+    snapshot.full = True
+    snapshot.queueing, snapshot.ready, snapshot.called = int(values[9]), int(values[10]), int(values[11])
+    snapshot.inside, snapshot.waiting, snapshot.next_token_ms = int(values[12]), int(values[13]), int(values[14])
+    snapshot.admitted_last_minute = int(values[15])
+    snapshot.inventory_left = int(left) if left != "" else None
+    if ended:
+        snapshot.ended = frozenset([int(ended[i : i + ENDED_WIDTH]) for i in range(0, len(ended), ENDED_WIDTH)])
+    snapshot.gone_every, snapshot.gone = int(values[18]), _numbers(gone)
+    snapshot.mode = str(values[20])
+    snapshot.opens_at_ms, snapshot.closes_at_ms = int(values[21]) or None, int(values[22]) or None
+    snapshot.opened_at_ms = int(values[23])
+    snapshot.drawn, snapshot.draw_key, snapshot.draw_seed = int(values[24]), str(values[25]), str(values[26])
+    snapshot.beacon, snapshot.chain = str(values[27]), str(values[28])
+    snapshot.outflow_per_minute = int(outflow) / 1000 if outflow != "" else None
+    snapshot.present_share, snapshot.sample_every = int(values[30]) / 1000, int(values[31])
+    snapshot.weight, snapshot.line_ready, snapshot.is_dormant = int(values[32]), int(values[33]), str(values[34]) == "1"
+    snapshot.message, snapshot.more_lines = str(values[35]), _lines(lines)
+    return snapshot
 
 
 def _numbers(points: object) -> tuple[int, ...]:
     if not isinstance(points, (list, tuple)):
         raise ValueError("where a snapshot lists positions stands something else")
+    if not points:
+        return ()
     return tuple(int(str(point)) for point in points)
 
 
 def _lines(lines: object) -> tuple[LineView, ...]:
     if not isinstance(lines, (list, tuple)):
         raise ValueError("the last value of a snapshot is a list of lines")
+    if not lines:
+        return ()
     return tuple(_line(line) for line in lines)
 
 
