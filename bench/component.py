@@ -33,7 +33,7 @@ HEAP_LIMIT_BYTES = 64 * 1024 * 1024
 
 def _linker(engine: wasmtime.Engine) -> Linker:
     stored = {"config.json": seal(SEED)}
-    stored |= {str(p.relative_to(ROOT / "kv-seed")): p.read_text() for p in (ROOT / "kv-seed" / "pages").rglob("*.html")}
+    stored |= {str(p.relative_to(ROOT / "kv-seed")): p.read_text() for p in (ROOT / "kv-seed" / "pages").rglob("*.*")}
     linker = Linker(engine)
     linker.add_wasip2()
     functions: tuple[tuple[str, str, Callable[..., object]], ...] = (

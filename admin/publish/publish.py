@@ -10,6 +10,7 @@ from typing import Protocol
 from admin.publish.brand import load_brand
 from admin.publish.catalogue import available_languages
 from admin.publish.checks import check_page
+from admin.publish.compact import compact
 from admin.publish.errors import PublishError
 from admin.publish.render import render_pages
 from edge.core.page_set import PageSet, page_set_key, read_page_set, write_page_set
@@ -60,7 +61,7 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = ()) -> P
             except ValueError as error:
                 raise PublishError(brand, 0, str(error)) from error
             check_page(name, page, state, language)
-            pages[language, state] = seal(page)
+            pages[language, state] = seal(compact(page))
     return Publication(brand, chosen, pages)
 
 

@@ -67,11 +67,12 @@ STATES = (
 )  # fmt: skip
 BUILTIN_LANGUAGE = "en"
 _SHARED_PAGES = {"candidate": "waiting", "inside": "called"}
-_SEAL = "<!--read in full, version 3: "
+_SEAL = "<!--read in full, version 4: "
 _SEAL_END = "-->\n"
 # What stands this close before a slot says whether escaping makes it safe: a tag, an attribute's name, a quote.
 _CONTEXT_CHARS = 64
 _SEAL_CHARS_AT_MOST = 4_000
+_BETWEEN = "\x01"  # no value of ours holds it; one that does is escaped by itself
 _KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -88,10 +89,10 @@ class Page:
 
     def fill(self, values: Mapping[str, str]) -> str:
         """The page with every value escaped. A missing value becomes empty; so does a URL that leaves http(s)."""
-        filled = {name: _inert(name, values.get(name, "")) for name in self.slots}
+        get = (dict.fromkeys(self.slots, "") | _inert(values)).__getitem__
         parts = [""] * (len(self._literals) + len(self._names))
         parts[0::2] = self._literals
-        parts[1::2] = [filled[name] for name in self._names]
+        parts[1::2] = map(get, self._names)
         return "".join(parts)
 
 
@@ -108,8 +109,8 @@ def compile_page(text: str) -> Page:
 def seal(text: str) -> str:
     """The page with a mark at its end that says where its slots are, so that a fresh sandbox need not read it in full.
 
-    The mark holds the page's length, where each slot stands, and a checksum of what stands before each: a page that was
-    changed afterwards no longer fits and is read in full once more. It guards against a slip of the hand, not against
+    The mark holds the page's length, where each slot stands, and a checksum of the slots and of what stands before each: a page
+    that was changed afterwards no longer fits and is read in full once more. It guards against a slip of the hand, not against
     whoever may write to the store: that one could put a script into the page anyway. A checksum of all of it would cost
     a fresh sandbox as much as everything else that it does. Raises PageError as `compile_page` does.
     """
@@ -118,22 +119,23 @@ def seal(text: str) -> str:
         text = head  # an old mark
     reader = Reader(text, SLOTS)
     reader.read()
-    if _cut(text) != (reader.literals, reader.names):
-        return text  # comments with slots: only the reader takes them out
-    places, at = [], 0
+    starts, ends, at = list[int](), list[int](), 0
     for literal, name in zip(reader.literals, reader.names, strict=False):
-        at += len(literal)
-        if not text.startswith(f"{{{{{name}}}}}", at):
-            return text  # a slot with blanks in it
-        places.append(at)
-        at += len(name) + 4
-    listed = " ".join([*map(str, places), *reader.names])
-    return f"{text}{_SEAL}{len(text)} {_checksum(text, places)} {listed}{_SEAL_END}"
+        starts.append(at + len(literal))
+        at = starts[-1] + len(name) + 4
+        ends.append(at)
+        if text[starts[-1] : at] != f"{{{{{name}}}}}":
+            return text  # a comment with slots, or blanks within one: only the reader takes them out
+    if text[at:] != reader.literals[-1] or not starts:
+        return text
+    listed = " ".join([*map(str, starts + ends), *reader.names])
+    return f"{text}{_SEAL}{len(text)} {_checksum(text, starts, ends, reader.names)} {listed}{_SEAL_END}"
 
 
-def _checksum(text: str, places: list[int]) -> str:
-    contexts = "".join([text[place - _CONTEXT_CHARS : place] for place in places])
-    return f"{binascii.crc32(contexts.encode('utf-8', 'replace')):08x}"
+def _checksum(text: str, starts: list[int], ends: list[int], names: list[str]) -> str:
+    """Of every slot, with what stands before it, and of its name in the mark."""
+    seen = [text[max(0, start - _CONTEXT_CHARS) : end] for start, end in zip(starts, ends, strict=True)]
+    return f"{binascii.crc32(''.join(seen + names).encode('utf-8', 'replace')):08x}"
 
 
 def _cut_where_sealed(text: str) -> tuple[list[str], list[str]] | None:
@@ -142,18 +144,12 @@ def _cut_where_sealed(text: str) -> tuple[list[str], list[str]] | None:
     if start < 0 or not text.endswith(_SEAL_END):
         return None
     length, checksum, *listed = text[start + len(_SEAL) : -len(_SEAL_END)].split(" ")
-    half = len(listed) // 2
-    places, names = list(map(int, listed[:half])), listed[half:]
-    if length != str(start) or checksum != _checksum(text, places) or not SLOTS.keys() >= set(names):
+    count = len(listed) // 3
+    places, names = list(map(int, listed[: 2 * count])), listed[2 * count :]
+    starts, ends = places[:count], places[count:]
+    if length != str(start) or not SLOTS.keys() >= set(names) or checksum != _checksum(text, starts, ends, names):
         return None
-    literals, at = [], 0
-    for place, name in zip(places, names, strict=True):
-        literals.append(text[at:place])
-        at = place + len(name) + 4
-        if text[place:at] != "{{" + name + "}}":
-            return None
-    literals.append(text[at:])
-    return literals, names
+    return [text[end:begin] for end, begin in zip([0, *ends], [*starts, None], strict=True)], names
 
 
 @lru_cache(maxsize=len(STATES))
@@ -206,14 +202,24 @@ def _check_state(state: str) -> None:
         raise ValueError(f"no page for the state {state!r}: one of {', '.join(STATES)}")
 
 
-def _inert(name: str, value: str) -> str:
-    """`value` as it may stand in text and in a quoted attribute."""
+def _inert(values: Mapping[str, str]) -> dict[str, str]:
+    """The values as they may stand in text and in a quoted attribute."""
+    checked = dict(values)
+    for name in URL_SLOTS & checked.keys():
+        checked[name] = _followable(checked[name])
+    refresh_s = checked.get("refresh_s", "")
+    if not (refresh_s.isascii() and refresh_s.isdigit()):
+        checked["refresh_s"] = ""  # "0;url=..." in a meta refresh would send the visitor elsewhere
+    # All at once: a step in Python for each would cost a fresh sandbox more than the page.
+    escaped = _escaped(_BETWEEN.join(checked.values())).split(_BETWEEN)
+    if len(escaped) != len(checked):
+        return {name: _escaped(value) for name, value in checked.items()}
+    return dict(zip(checked, escaped, strict=True))
+
+
+def _escaped(value: str) -> str:
     if not value.isascii():
         value = value.encode("utf-8", "replace").decode()  # a lone surrogate could not be sent
-    if name in URL_SLOTS:
-        value = _followable(value)
-    elif name == "refresh_s" and not (value.isascii() and value.isdigit()):
-        value = ""  # "0;url=..." in a meta refresh would send the visitor elsewhere
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return value.replace('"', "&quot;").replace("'", "&#39;")
 

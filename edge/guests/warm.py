@@ -13,11 +13,14 @@ from edge.core.conclude import conclude
 from edge.core.config import check_config
 from edge.core.crawlers import check_crawlers, load_crawlers, seal
 from edge.core.decide import decide
+from edge.core.languages import negotiate
 from edge.core.messages import Context, Reply, Snapshots
 from edge.core.node import Granted, NodeCounters
+from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.scripts import ALL
 from edge.core.tokens import Keyring, Pass
 from edge.guests import crossing
+from edge.guests.page_shelf import PageShelf
 
 _QUEUE = {
     "id": "warm", "name": "Warm", "admit_per_minute": 6, "page": "warm", "language": "en", "countries": ["JP"],
@@ -55,6 +58,16 @@ def _decide(text: str, context: Context, results: list[object]) -> None:
         crossing.write_decision(done.value)
 
 
+def _warm_pages() -> None:
+    """A published page, found by the visitor's language and filled."""
+    pages.compile_page(builtin_page.text("waiting"))
+    sealed = pages.seal("<html><head><title>w</title></head><body><p>{{ahead}}</p></body></html>\n")
+    kept = {page_set_key("warm"): write_page_set(PageSet(1, 0, ("en", "ja"))), pages.page_key("warm", 1, "ja", "waiting"): sealed}
+    shelf = PageShelf(kept.get, lambda event, problem: None)
+    negotiate("ja-JP,ja;q=0.9,*;q=0.1", shelf.offered("warm"), "en")
+    shelf.page("warm", "ja", "waiting").fill({"target_url": "/", "message": "<&>", "refresh_s": "2"})
+
+
 def run() -> None:
     """Newcomer, candidate, waiting, called, inside, renewed, status, leave, and the origin's answer."""
     context = _context()
@@ -86,5 +99,5 @@ def run() -> None:
     conclude(asked, "", 200, crossing.read_answer("200\nh.cache-control: private")[1], context)
     crossing.read_replies(json.dumps([{"name": "x", "failed": "slow", "away_ms": 1, "stale": None}]))
     standing.unavailable(queue, 0).status_text()
-    pages.compile_page(pages.seal(builtin_page.text("waiting")))
+    _warm_pages()
     assert ALL
