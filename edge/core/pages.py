@@ -126,7 +126,7 @@ def seal(text: str) -> str:
         ends.append(at)
         if text[starts[-1] : at] != f"{{{{{name}}}}}":
             return text  # a comment with slots, or blanks within one: only the reader takes them out
-    if text[at:] != reader.literals[-1] or not starts:
+    if text[at:] != reader.literals[-1]:
         return text
     listed = " ".join([*map(str, starts + ends), *reader.names])
     return f"{text}{_SEAL}{len(text)} {_checksum(text, starts, ends, reader.names)} {listed}{_SEAL_END}"
