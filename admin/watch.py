@@ -21,6 +21,8 @@ from edge.core.model import Queue
 FRESH_S = 0.9
 LIST_READS_PER_S = 10
 IDLE_QUEUES_AT_MOST = 25
+# What a step elsewhere in its group made old is asked again, also in the longest list.
+OLD_BY_S = 5.0
 # Numbers this much older than they should be are shown as old.
 STALE_AFTER_S = 2.1
 
@@ -87,6 +89,13 @@ class Watch:
         now_s = self._clock()
         self._seen[view.id] = (view, now_s)
         self.history.add(view, now_s)
+
+    def changed(self, view: QueueView) -> None:
+        """Takes over what a step has just read; what was seen of other queues of its group is old now."""
+        self.remember(view)
+        for queue_id, (other, at_s) in self._seen.items():
+            if queue_id != view.id and other.queue.scope == view.queue.scope:
+                self._seen[queue_id] = (other, at_s - OLD_BY_S)
 
     async def keep_history(self) -> None:
         """Samples queues every IDLE_SAMPLE_EVERY_S until cancelled: those shown latest, then in the configuration's order."""

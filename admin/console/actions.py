@@ -17,7 +17,7 @@ from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
 from admin.log import log
 from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
 from admin.sessions import check_form
-from admin.steps import Action
+from admin.steps import MESSAGE_MAX, Action, check_text
 from admin.store import StoreUnavailable
 
 Form = Mapping[str, str]
@@ -53,8 +53,33 @@ async def pause(request: Request, queue_id: str, form: Form) -> Response:
 
 
 async def resume(request: Request, queue_id: str, form: Form) -> Response:
-    """Resumes, or ends a recovery."""
+    """Opens: ends whatever holds, or a wait for opens_at."""
     return await _control(request, queue_id, form, "resume", "Open again.")
+
+
+async def drain(request: Request, queue_id: str, form: Form) -> Response:
+    """No new places."""
+    return await _control(request, queue_id, form, "drain", "Draining: no new places; those in line are called.")
+
+
+async def close(request: Request, queue_id: str, form: Form) -> Response:
+    """No new places, nobody is called."""
+    return await _control(request, queue_id, form, "close", "Closed: nobody gets a place or is called.")
+
+
+async def maintenance(request: Request, queue_id: str, form: Form) -> Response:
+    """As close, with its own page."""
+    return await _control(request, queue_id, form, "maintenance", "Maintenance: nobody gets a place or is called.")
+
+
+async def message(request: Request, queue_id: str, form: Form) -> Response:
+    """Shows a message to those who wait, or takes it away."""
+    try:
+        text = check_text("text", form.get("text", ""))
+    except BadValue as error:
+        return await show_queue(request, queue_id, 422, errors={"text": _sentence(error, error.problem)}, typed=_typed(form))
+    says = "The message is shown to those who wait." if text else "The message is gone."
+    return await _control(request, queue_id, form, "message", says, text)
 
 
 async def reset(request: Request, queue_id: str, form: Form) -> Response:
@@ -77,7 +102,7 @@ async def start(request: Request, queue_id: str, form: Form) -> Response:
         error = {"never_ran": "Tick this first: a start counts nobody who came in before."}
         return await show_queue(request, queue_id, 422, errors=error)
     view = await desk(request).operations.start(queue_id)
-    desk(request).watch.remember(view)
+    desk(request).watch.changed(view)
     log("start", by=request.session["user"], queue=queue_id, status=view.status)
     return _back(request, queue_id, f"The queue is {status(view.status).lower()}.")
 
@@ -87,9 +112,15 @@ async def admit(request: Request, queue_id: str, form: Form) -> Response:
     count = sentences.parse_count(form.get("count", ""))
     if count is None:
         return await show_queue(request, queue_id, 422, errors={"count": _admit_error(form)}, typed=_typed(form))
-    done = await desk(request).operations.admit(queue_id, count, _request_id(queue_id, "admit", form))
-    desk(request).watch.remember(done.queue)
-    log("admit", by=request.session["user"], queue=queue_id, asked=count, called=done.called, note=done.note)
+    over_rate, lane = form.get("over_rate") == "1", form.get("lane", "") or None
+    request_id = _request_id(queue_id, "admit", form)
+    try:
+        done = await desk(request).operations.admit(queue_id, count, request_id, over_rate=over_rate, lane=lane)
+    except BadValue as error:
+        return await show_queue(request, queue_id, 422, errors={"count": _sentence(error, error.problem)}, typed=_typed(form))
+    desk(request).watch.changed(done.queue)
+    log("admit", by=request.session["user"], queue=queue_id, asked=count, called=done.called, note=done.note, over_rate=over_rate,
+        lane=lane)  # fmt: skip
     why = f" of {count:,} asked for: {done.note}" if done.note else ""
     return _back(request, queue_id, f"Called {people(done.called)}{why}.")
 
@@ -138,16 +169,18 @@ async def limits(request: Request, queue_id: str, form: Form) -> Response:
 async def _change_limits(request: Request, queue_id: str, changes: Mapping[str, Value], form: Form) -> Response:
     request_id = _request_id(queue_id, "limits", form)
     change = await desk(request).operations.change_limits(queue_id, changes, request_id)
-    desk(request).watch.remember(change.after)
+    desk(request).watch.changed(change.after)
     log("limits", by=request.session["user"], queue=queue_id, changes=dict(changes))
     return _back(request, queue_id, sentences.changed(change.before, change.after))
 
 
-async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str) -> Response:
-    view = await desk(request).operations.control(queue_id, what, _request_id(queue_id, what, form))
-    desk(request).watch.remember(view)
+async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str, text: str = "") -> Response:
+    # Another text is another step, also from the same showing of the page.
+    name = f"{what} {text}" if text else what
+    view = await desk(request).operations.control(queue_id, what, _request_id(queue_id, name, form), text)
+    desk(request).watch.changed(view)
     log(what, by=request.session["user"], queue=queue_id, status=view.status)
-    return _back(request, queue_id, says)
+    return _back(request, queue_id, f"{says} It concerns {view.concerned}." if view.queue.group else says)
 
 
 def _back(request: Request, queue_id: str, says: str) -> Response:
@@ -162,7 +195,9 @@ def _request_id(queue_id: str, what: str, form: Form) -> str:
 
 
 def _typed(form: Form) -> dict[str, str]:
-    return {name: form[name][:40] for name in ("count", "rate") if name in form}
+    return {name: form[name][:40] for name in ("count", "rate", "over_rate", "lane") if name in form} | (
+        {"text": form["text"][:MESSAGE_MAX]} if "text" in form else {}
+    )
 
 
 def _admit_error(form: Form) -> str:
@@ -181,5 +216,5 @@ def _sentence(error: Exception, text: str = "") -> str:
 
 ROUTES = [
     Route(f"/queues/{{queue_id}}/{step.__name__}", action(step), methods=["POST"])
-    for step in (pause, resume, reset, start, admit, rate, limits)
+    for step in (pause, resume, drain, close, maintenance, message, reset, start, admit, rate, limits)
 ]

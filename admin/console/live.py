@@ -15,7 +15,16 @@ from admin.limits import NAMES
 from admin.queue_view import MISSING, QueueView
 from admin.watch import Look, Picture
 
-_RESUMABLE = ("paused", "recovering")
+# What the button that opens is called, by the state that it ends.
+_OPENS = {
+    "paused": "Resume",
+    "recovering": "End recovery",
+    "draining": "Open",
+    "closed": "Open",
+    "maintenance": "Open",
+    "not_open": "Open now",
+    "prequeue": "Open now",
+}
 _SHAPES = ("open", "paused", "recovering", "missing", "unknown")
 
 
@@ -79,9 +88,9 @@ def queue(live: Live, look: Look, samples: list[Sample], now_s: float) -> None:
     live.text["notice"] = notice
     live.hidden["notice"] = not notice
     status = view.status if view else "unknown"
-    live.hidden["pause"] = status in _RESUMABLE
-    live.hidden["resume"] = status not in _RESUMABLE
-    live.text["resume-word"] = "End recovery" if status == "recovering" else "Resume"
+    live.hidden["pause"] = status in _OPENS
+    live.hidden["resume"] = status not in _OPENS
+    live.text["resume-word"] = _OPENS.get(status, "Resume")
 
 
 def controls(live: Live, view: QueueView | None, typed: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ from admin.desk import Desk, desk
 from admin.limits import NAMES
 from admin.operations import UnknownQueue, new_request_id
 from admin.sessions import Operator
+from admin.steps import MESSAGE_MAX
 from admin.watch import Look, Picture
 from edge.core.model import Queue
 
@@ -97,14 +98,17 @@ async def show_queue(
     """The page of a queue; after a step that failed, with what went wrong and with what was typed. Raises UnknownQueue."""
     look, rail, picture, now, published = await _queue(request, queue_id)
     rate = look.view.limits.admit_per_minute if look.view else look.queue.admit_per_minute
-    values = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), **(typed or {})}
+    message = look.view.message if look.view else ""
+    shown = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), "text": message, "over_rate": "", "lane": ""}
+    values = {**shown, **(typed or {})}
     live.controls(now, look.view, values)
     room = desk(request)
     return page(
         request, "queue.html", status, live=now, stale=live.freshness(now, picture), look=look, rail=rail,
         shape=live.shape(look.view), problem=problem, errors=errors or {}, typed=values, published=published,
         request_id=request_id or new_request_id(), limit_names=NAMES, limit_words=words.LIMIT_WORDS,
-        minutes=room.watch.history.by_minute(queue_id, room.unix_s()),
+        minutes=room.watch.history.by_minute(queue_id, room.unix_s()), message_max=MESSAGE_MAX,
+        concerned=look.view.concerned if look.view else "",
     )  # fmt: skip
 
 

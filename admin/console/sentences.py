@@ -6,6 +6,10 @@ from admin.console.words import LIMIT_WORDS, duration, limit, number, people, st
 from admin.limits import BOUNDS, NAMES
 from admin.operations import ADMIT_AT_MOST
 from admin.queue_view import MISSING, QueueView
+from edge.core.moments import moment_text
+from edge.core.states import QUEUE_STATES
+
+CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
 
 def parse_count(text: str) -> int | None:
@@ -42,6 +46,8 @@ def resume(view: QueueView) -> str:
             "Ends the recovery at once. Passes from before the loss that did not come back yet are then not counted,"
             " so more than the cap may be inside for a while."
         )
+    if view.status == "closed" and view.mode != "closed":
+        return "Its closes_at is past: it stays closed until a later one is published."
     if view.limits.manual:
         return f"Opens the queue again. Nobody is called by itself, because it is manual; {number(view.waiting)} wait."
     rate = view.limits.admit_per_minute
@@ -51,7 +57,7 @@ def resume(view: QueueView) -> str:
 
 def admit(view: QueueView, text: str) -> str:
     """What a batch of `text` people does now."""
-    if view.status != "open":
+    if view.status not in CALLING:
         return f"The queue is {status(view.status).lower()}: nobody can be called before it is open."
     count = parse_count(text)
     if count is None:
@@ -137,6 +143,14 @@ def state(view: QueueView) -> str:
             "Redis lost this queue's state, or was set back. Old places are coming back in their order; nobody new is"
             " admitted until passes that may still exist have run out. A pause from before is lost: pause again if need be."
         )
+    if view.status == "closed" and view.mode != "closed":
+        return "Closed since its closes_at: nobody gets a place or is called. Publish a later one, or none, to go on."
+    if view.status in ("not_open", "prequeue") and view.opens_at_ms is not None:
+        return f"{status(view.status)}: it opens at {moment_text(view.opens_at_ms)}, or now by the button."
+    if view.status != "open":
+        known = QUEUE_STATES.get(view.status)
+        meaning = known.meaning.removeprefix("an operator's: ") if known else "a state that this console does not know"
+        return f"{status(view.status)}: {meaning}."
     if view.config_version is not None and view.queue.config_version > view.config_version:
         return (
             f"Configuration {view.queue.config_version} is published, {view.config_version} is in force."

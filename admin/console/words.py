@@ -79,7 +79,7 @@ def listed(parts: Sequence[str]) -> str:
 
 def wait(view: QueueView) -> tuple[str, str]:
     """What a newcomer would wait now, and what that is computed from: the rate is the best case, the last minute what is."""
-    if view.status != "open":
+    if view.status not in ("open", "draining"):
         return UNKNOWN, f"nobody is called while it is {status(view.status).lower()}"
     if view.waiting == 0:
         return "none", "nobody waits"

@@ -117,15 +117,31 @@ def test_an_operator_drives_a_queue(sale: Admin, context: BrowserContext, faults
     number(page, "waiting").to_have_text("1,130")
     assert sale.api("GET", "/queues/sale").json()["called"] == 70
 
-    page.get_by_label("Rate").fill("300")
+    page.get_by_role("textbox", name="Rate").fill("300")
     number(page, "say-rate").to_contain_text("From 240 a minute to 300 a minute", timeout=WAIT_MS)
     page.get_by_role("button", name="Set rate").click()
     expect(page.get_by_text("Rate: 240 → 300.")).to_be_visible()
     page.get_by_role("button", name="Back to 240").click()
     expect(page.get_by_text("Rate: 300 → 240.")).to_be_visible()
 
+    page.get_by_text("Drain, close, maintenance, message").click()
+    page.get_by_label("Message").fill("Doors open at 8")
+    page.get_by_role("button", name="Show it").click()
+    expect(page.get_by_text("The message is shown to those who wait.")).to_be_visible()
+    for button, word in (("Drain", "Draining"), ("Close", "Closed"), ("Maintenance", "Maintenance")):
+        page.get_by_text("Drain, close, maintenance, message").click()
+        page.get_by_role("button", name=button, exact=True).click()
+        number(page, "status-word").to_have_text(word)
+        page.get_by_role("button", name="Open", exact=True).click()
+        number(page, "status-word").to_have_text("Open")
+    page.get_by_label("over the rate").check()
+    page.get_by_label("Admit a batch").fill("1")
+    page.get_by_role("button", name="Call them").click()
+    expect(page.get_by_text("Called 1 person.")).to_be_visible()
+    assert sale.api("GET", "/queues/sale").json()["message"] == "Doors open at 8"
+
     page.get_by_role("link", name="Reset…").click()
-    expect(page.get_by_text("1,130 people waiting lose their places")).to_be_visible()
+    expect(page.get_by_text("1,129 people waiting lose their places")).to_be_visible()
     page.get_by_role("button", name="Reset the queue").click()
     expect(page.get_by_text("Type sale to reset this queue, or go back.")).to_be_visible()
     page.get_by_label("Type sale").fill("sale")

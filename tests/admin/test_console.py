@@ -311,3 +311,30 @@ def test_what_is_not_there(admin: Admin, browser: Browser) -> None:
         assert answer.status_code == 404
         assert "Not Found" in answer.text
     assert browser.client.post("/").status_code == 405
+
+
+def test_a_batch_of_a_lane_and_a_message(admin: Admin, browser: Browser) -> None:
+    admin.publish(queue_json("sale", manual=True, lanes=[{"name": "standard"}, {"name": "members", "invite": True}]))
+    admin.start()
+    admin.visitors.join(admin.queues["sale"], 3)
+    admin.visitors.run(commands.join("sale", "a-member", "0" * 32, line=1))
+    sent = browser.send("/queues/sale", "/queues/sale/admit", count="9", lane="members", over_rate="1")
+    assert sent.status_code == 303
+    assert "Called 1 person of 9 asked for: nobody else waits in members." in text_of(browser.get("/queues/sale"))
+    wrong = browser.send("/queues/sale", "/queues/sale/admit", count="1", lane="gold")
+    assert (wrong.status_code, "no lane of this queue" in text_of(wrong.text)) == (422, True)
+    for text, says in (("Soon", "shown to those who wait"), ("", "message is gone")):
+        assert browser.send("/queues/sale", "/queues/sale/message", text=text).status_code == 303
+        assert says in text_of(browser.get("/queues/sale"))
+        assert admin.api("GET", "/queues/sale").json()["message"] == text
+    assert browser.send("/queues/sale", "/queues/sale/message", text="x" * 501).status_code == 422
+
+
+def test_in_a_group_the_page_says_whom_a_step_concerns(admin: Admin, browser: Browser) -> None:
+    group = {"id": "eu", "name": "Europe", "queues": ["de", "fr"], "admit_per_minute": 30}
+    admin.publish(*({"id": name, "name": name, "routes": [{"path": f"/{name}/*"}]} for name in ("de", "fr")), groups=[group])
+    admin.start("de")
+    assert "steps concern all queues of the group eu: de, fr" in text_of(browser.get("/queues/de"))
+    assert browser.send("/queues/de", "/queues/de/pause").status_code == 303
+    assert "It concerns all queues of the group eu: de, fr." in text_of(browser.get("/queues/de"))
+    assert "Resume" in text_of(browser.get("/queues/fr"))
