@@ -145,6 +145,8 @@ def state(view: QueueView) -> str:
         )
     if view.status == "closed" and view.mode != "closed":
         return "Closed since its closes_at: nobody gets a place or is called. Publish a later one, or none, to go on."
+    if view.status == "closed":
+        return "Closed by an operator: nobody gets a place or is called. Places are kept."
     if view.status in ("not_open", "prequeue") and view.opens_at_ms is not None:
         return f"{status(view.status)}: it opens at {moment_text(view.opens_at_ms)}, or now by the button."
     if view.status != "open":
