@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import UTC, datetime
 from functools import lru_cache
 
 from edge.core import cors, pages, problems
@@ -84,15 +83,9 @@ def _wait(wait: WaitRange | None) -> dict[str, str]:
     return dict(zip(_NO_WAIT, map(str, (low, high, *said)), strict=True))
 
 
-@lru_cache(maxsize=8)
-def _moment(unix_s: int) -> tuple[str, str]:
-    moment = datetime.fromtimestamp(unix_s, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%H:%M:%S")
-
-
 def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
     queue, wait = standing.queue, standing.wait
-    iso, clock = _moment(request.now_ms // 1000)  # not of the scripts' clock: people compare it with the one on their wall
+    iso = moment(request.now_ms)  # not of the scripts' clock: people compare it with the one on their wall
     return {
         "queue_name": queue.name,
         "queue_id": queue.id,
@@ -107,7 +100,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "claim_left_clock": f"{standing.claim_left_s // 60}:{standing.claim_left_s % 60:02}",
         "retry_s": str(standing.poll_s),
         "updated_iso": iso,
-        "updated_utc": clock,
+        "updated_utc": iso[11:19],
         "status_url": f"/.stanchion/{queue.id}/status",
         "leave_url": f"/.stanchion/{queue.id}/leave",
         "target_url": request.target,

@@ -29,7 +29,7 @@ _NOTHING_MORE = '"claim_left_s":null,"opens_at":null,"message":null,"arrival":nu
 @lru_cache(maxsize=64)
 def moment(unix_ms: int) -> str:
     """A time as the status says it: RFC 3339, UTC, whole seconds."""
-    return datetime.fromtimestamp(unix_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(unix_ms // 1000, UTC).isoformat()[:19] + "Z"
 
 
 @dataclass(slots=True)

@@ -296,6 +296,13 @@ def test_an_edit_of_the_same_length_near_a_slot_breaks_the_seal() -> None:
         compile_page(changed)
 
 
+@pytest.mark.parametrize("harm", ["", " ", " x", " 12 zz", " 1 2 3", " 9 00000000 0g ahead", " 9 00000000 00 ahead ahead"])
+def test_a_mark_that_was_damaged_means_reading_in_full(harm: str) -> None:
+    text = BODY.format("{{ahead}}")
+    broken = seal(text)[: seal(text).rindex(":") + 1] + harm + "-->\n"
+    assert compile_page(broken).fill({"ahead": "7"}).startswith(text.replace("{{ahead}}", "7"))
+
+
 def test_a_comment_with_slots_keeps_a_page_unsealed() -> None:
     text = BODY.format("<!-- {{ahead}} -->")
     assert seal(text) == text
