@@ -14,7 +14,7 @@ ROOMS = ("edge", "host", "admin", "sim", "cli", "bench")
 # Modules of the standard library that compute and nothing else.
 PURE = {
     "__future__", "base64", "binascii", "bisect", "collections", "contextlib", "dataclasses", "datetime", "enum", "functools",
-    "hashlib", "hmac", "ipaddress", "itertools", "json", "math", "operator", "re", "string", "typing", "unicodedata",
+    "hashlib", "hmac", "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "typing", "unicodedata",
     "urllib.parse",
 }  # fmt: skip
 # The one stated exception: the texts of the Lua scripts are read when the component is built.
