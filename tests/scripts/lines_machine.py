@@ -26,10 +26,11 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(START_MS / 1000 + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-DRAWN = {"prequeue_at": _moment(0), "opens_at": _moment(40), "spread_s": 10}
+OPENS_AFTER_S = 20
+DRAWN = {"prequeue_at": _moment(0), "opens_at": _moment(OPENS_AFTER_S), "spread_s": 10}
 BEGINNINGS: tuple[dict[str, Any], ...] = (
     {"lanes": LANES, "admit_per_minute": 120, "burst": 4, "late_claim": "back"},
-    {"lanes": LANES, "admit_per_minute": None, "max_active": 6, "checkout_s": 30, "visit_max_s": 90, "late_claim": "refused"},
+    {"lanes": LANES, "admit_per_minute": None, "max_active": 6, "checkout_s": 30, "visit_max_s": 45, "late_claim": "refused"},
     {"lanes": QUEUES, "is_group": True, "admit_per_minute": None, "max_active": 9, "inventory": 14},
     {**DRAWN, "lanes": LANES, "admit_per_minute": None, "max_active": 5},
     {**DRAWN, "admit_per_minute": 60, "burst": 3, "max_active": 8, "inventory": 12, "closes_at": _moment(400)},
@@ -184,6 +185,7 @@ class LinesMachine(RuleBasedStateMachine):
         """Those near the head ask and come in; some inside buy, leave or go on."""
         for number in range(rounds):
             self.line.wait(5)
+            self.look()
             near = sorted(self.tickets, key=lambda visitor: self.tickets[visitor].position)
             for visitor in near[: 20 * every : every]:
                 if not self.tickets[visitor].expires_ms:
@@ -208,11 +210,15 @@ class LinesMachine(RuleBasedStateMachine):
         end_ms = self.line.now_ms + round(seconds * 1000)
         while self.line.now_ms < end_ms:
             self.line.now_ms = min(end_ms, self.line.now_ms + every * 1000)
-            snapshot = self.line.seen()
-            self.done("snapshot")
-            if snapshot.status == "prequeue" and self.line.now_ms >= START_MS + 40_000:
-                self.line.open_queue()
-                self.done("open")
+            self.look()
+
+    def look(self) -> None:
+        """An edge takes the snapshot; the first that sees that the opening is due has the order drawn."""
+        status = self.line.seen().status
+        self.done("snapshot")
+        if status == "prequeue" and self.line.now_ms >= START_MS + OPENS_AFTER_S * 1000:
+            self.line.open_queue()
+            self.done("open")
 
     def teardown(self) -> None:
         if hasattr(self, "store"):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
 import pytest
 
-from edge.core import scripts
+from tests.scripts.faults import put_in
 from tests.scripts.walk.run import Broken, Scope, Walk
 from tests.scripts.walk.scopes import BOUNDED
 from tests.scripts.walk.wire import Wire
@@ -56,21 +55,10 @@ FAULTS = {
 }  # fmt: skip
 
 
-def _with_fault(script: scripts.Script, old: str, new: str) -> scripts.Script:
-    text = script.text["redis"].replace(old, f"{new} ")
-    if text == script.text["redis"]:
-        return script
-    return scripts.Script(script.name, {"redis": text}, {"redis": hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()})
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_scripts_is_found(wire: Wire, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new, scope, words = FAULTS[fault]
-    changed = {script.name.upper(): _with_fault(script, old, new) for script in scripts.ALL}
-    assert any(script is not getattr(scripts, name) for name, script in changed.items()), "the fault is nowhere put in"
-    for name, script in changed.items():
-        monkeypatch.setattr(scripts, name, script)
-    monkeypatch.setattr(scripts, "ALL", tuple(changed.values()))
+    put_in(monkeypatch, old, new)
     wire.load_scripts()
     with pytest.raises(Broken, match=words):
         Walk(wire, scope).run()
