@@ -28,27 +28,32 @@ def _moment(seconds: float) -> str:
 
 OPENS_AFTER_S = 20
 DRAWN = {"prequeue_at": _moment(0), "opens_at": _moment(OPENS_AFTER_S), "spread_s": 10}
-BEGINNINGS: tuple[dict[str, Any], ...] = (
-    {"lanes": LANES, "admit_per_minute": 120, "burst": 4, "late_claim": "back"},
-    {"lanes": LANES, "admit_per_minute": None, "max_active": 6, "checkout_s": 30, "visit_max_s": 45, "late_claim": "refused"},
-    {"lanes": QUEUES, "is_group": True, "admit_per_minute": None, "max_active": 9, "inventory": 14},
-    {**DRAWN, "lanes": LANES, "admit_per_minute": None, "max_active": 5},
-    {**DRAWN, "admit_per_minute": 60, "burst": 3, "max_active": 8, "inventory": 12, "closes_at": _moment(400)},
-    {**DRAWN, "prequeue_order": "arrival", "admit_per_minute": None, "max_active": 4, "late_claim": "back", "visit_max_s": 60},
-)
+BEGINNINGS: dict[str, dict[str, Any]] = {
+    "lanes by rate": {"lanes": LANES, "admit_per_minute": 120, "burst": 4, "late_claim": "back"},
+    "lanes by slots": {
+        "lanes": LANES, "admit_per_minute": None, "max_active": 6, "checkout_s": 30, "visit_max_s": 45, "late_claim": "refused"},
+    "a group": {"lanes": QUEUES, "is_group": True, "admit_per_minute": None, "max_active": 9, "inventory": 14},
+    "drawn lanes": {**DRAWN, "lanes": LANES, "admit_per_minute": None, "max_active": 5},
+    "a sale": {**DRAWN, "admit_per_minute": 60, "burst": 3, "max_active": 8, "inventory": 12, "closes_at": _moment(400)},
+    "in the order of arrival": {
+        **DRAWN, "prequeue_order": "arrival", "admit_per_minute": None, "max_active": 4, "late_claim": "back", "visit_max_s": 60},
+}  # fmt: skip
 ACTIONS: tuple[Action, ...] = ("open", "open", "open", "pause", "drain", "close", "maintenance")
 _chance = st.booleans()
 
 
 class LinesMachine(RuleBasedStateMachine):
-    """Subclasses give the store."""
+    """Subclasses give the store and the beginning."""
+
+    beginning: dict[str, Any]
 
     def make_store(self) -> Store:
         raise NotImplementedError
 
-    @initialize(settings=st.sampled_from(BEGINNINGS))
-    def begins(self, settings: dict[str, Any]) -> None:
-        settings = dict(settings)
+    @initialize(arrivals=st.integers(0, 5), has_opened=st.sampled_from((True, True, False)), has_missed=_chance)
+    def begins(self, arrivals: int, has_opened: bool, has_missed: bool) -> None:
+        """People are in line already; the queue has opened if it has a schedule; the first to be called did not come."""
+        settings = dict(self.beginning)
         is_group = settings.pop("is_group", False)
         self.store = self.make_store()
         self.store.command("FLUSHALL")
@@ -65,11 +70,24 @@ class LinesMachine(RuleBasedStateMachine):
         self.tickets: dict[str, Ticket] = {}
         self.newcomers = 0
         self.was = self.see()
+        for number in range(4 * arrivals):
+            self.join(number % self.lines, False, False)
+        if has_opened:
+            self.time_passes(OPENS_AFTER_S + 5, 5)
+            for visitor in list(self.tickets):
+                self.touch(visitor, wants_in=False)
+        if has_missed:
+            self.time_passes(OPENS_AFTER_S + 40, 10)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the queue has."""
+        return max(1, len(self.line.queue.lanes))
 
     # --- seeing
 
     def see(self) -> Seen:
-        state, lines = self.line.state(), range(max(1, len(self.line.queue.lanes)))
+        state, lines = self.line.state(), range(self.lines)
 
         def scores(part: str) -> dict[tuple[int, int], int]:
             return {read_member(member): int(score) for member, score in self.line.scores(part).items()}
@@ -137,9 +155,8 @@ class LinesMachine(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 12), line=st.integers(0, 2), wants_in=_chance, is_doubled=_chance)
     def people_arrive(self, count: int, line: int, wants_in: bool, is_doubled: bool) -> None:
-        lines = max(1, len(self.line.queue.lanes))
         for number in range(count):
-            self.join((line + number // 3) % lines, wants_in, is_doubled)
+            self.join((line + number // 3) % self.lines, wants_in, is_doubled)
 
     @rule(kind=st.sampled_from(("touch", "claim", "left", "completed", "revoked", "away", "renew", "start", "extend")),
           index=st.integers(0, 60), is_inside=_chance, is_doubled=_chance)  # fmt: skip
@@ -201,6 +218,7 @@ class LinesMachine(RuleBasedStateMachine):
     def an_operator(self, action: Action, is_reset: bool, count: int) -> None:
         self.line.control("reset" if is_reset else action, f"step-{self.line.now_ms}-{count}")
         self.done("control")
+        self.join(count % self.lines, False, False)
         if count > 5:
             self.line.admit(count, f"batch-{self.line.now_ms}-{count}")
             self.done("admit")
