@@ -73,8 +73,8 @@ def run() -> None:
     context = _context()
     queue = context.config.queues[0]
     short = [_EPOCH, "1000000", "open", "9", "3", "9", "1", "6", ""]
-    line = ["9", "3", "9", "0", "1", 1, 1, "7"]
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line]]
+    line = ["9", "3", "9", "0", "1", 1, 1, "7", "0"]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line], "1000"]
     full = [["ok"], [*short, 2, 1, 1, 1, 5, "0", 3, "", "0000000001", 1, ["7"], *rest]]
     asked, _ = crossing.read_request(_request(""))
     place = identity.place_cookie(queue, asked, context, "v" * 16, _EPOCH, 8, 0).partition(";")[0]

@@ -60,29 +60,37 @@ def test_who_is_called_or_near_or_in_the_sample_reaches_redis(position: int, tou
 
 
 def test_the_wait_is_a_range_around_what_is_expected() -> None:
-    assert admission.wait_range(a_queue(), snapshot(), 9) == WaitRange(46, 74)
-    assert admission.wait_range(a_queue(poll_s=10), snapshot(), 9) == WaitRange(46, 79)
+    assert admission.wait_range(a_queue(), snapshot(), 9, 9 + 11) == WaitRange(46, 82)
+    assert admission.wait_range(a_queue(poll_s=10), snapshot(), 9, 9 + 11) == WaitRange(46, 87)
 
 
 @pytest.mark.parametrize("values", [{"status": "paused"}, {"status": "recovering"}, {"admit_per_minute": 0}])
 def test_no_wait_is_told_rather_than_a_guess(values: dict[str, Any]) -> None:
-    assert admission.wait_range(a_queue(), snapshot(**values), 9) is None
+    assert admission.wait_range(a_queue(), snapshot(**values), 9, 9 + 11) is None
+
+
+def test_once_seen_the_way_the_line_moves_says_how_many_come_in_before() -> None:
+    """Half of the positions are passed over, or more than half come late: the measure has it all in it."""
+    for moves, before in ((2.0, 45), (0.5, 180), (1.0, 90)):
+        seen = snapshot(full=True, moves_per_admission=moves, line_ready=3, present_share=0.1)
+        assert admission.admissions_before(seen, 5, 101) == before
+    assert admission.admissions_before(snapshot(moves_per_admission=1.0), 0, 5) == 0, "passed by already"
 
 
 def test_who_waits_for_units_to_come_back_is_told_no_time() -> None:
     seen = snapshot(full=True, line_ready=90, inventory_left=10)
-    assert admission.wait_range(a_queue(), seen, 9) is not None
-    assert admission.wait_range(a_queue(), seen, 10) is None
+    assert admission.wait_range(a_queue(), seen, 9, 9 + 11) is not None
+    assert admission.wait_range(a_queue(), seen, 10, 10 + 11) is None
 
 
 def test_nobody_can_say_how_long_an_operator_takes_nor_what_is_beyond_a_week() -> None:
-    assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9) is None
-    assert admission.wait_range(a_queue(), snapshot(), 200_000) is None
+    assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9, 9 + 11) is None
+    assert admission.wait_range(a_queue(), snapshot(), 200_000, 200_000 + 11) is None
 
 
 @given(st.integers(0, 100_000), st.integers(0, 1000))
 def test_the_range_grows_with_the_people_ahead_and_holds_the_expectation(ahead: int, more: int) -> None:
-    near, far = (admission.wait_range(a_queue(), snapshot(), count) for count in (ahead, ahead + more))
+    near, far = (admission.wait_range(a_queue(), snapshot(), count, count + 11) for count in (ahead, ahead + more))
     if near is not None and far is not None:
         assert near.low_s <= (ahead + 1) * 6 <= near.high_s
         assert near.low_s <= far.low_s
@@ -102,7 +110,7 @@ def test_a_page_never_sleeps_past_its_settling_its_grace_or_its_turn(times: dict
     except Exception:
         return  # refused by the configuration
     seen = snapshot(admit_per_minute=rate)
-    told_s = admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
+    told_s = admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position), position))
     assert 1 <= told_s <= 60
     assert 2 * told_s <= max(each.settle_s, 2 * each.poll_s)
     assert 2 * told_s <= each.presence_grace_s
@@ -113,7 +121,7 @@ def test_the_interval_grows_with_the_distance() -> None:
     each, seen = a_queue(), snapshot(length=10_000)
 
     def told_s(position: int) -> int:
-        return admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
+        return admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position), position))
 
     assert told_s(15) == 5
     assert told_s(60) == 11  # in the window, but minutes away

@@ -69,14 +69,21 @@ local function end_passes(s)
   return #expired == SWEEP
 end
 
--- How many come in a minute, and what part of the rate that is: only of times when people waited for just that, since an empty
--- line or a shop that fills up says nothing of how fast a full one moves.
+-- How many come in a minute, what part of the rate that is, and how fast each line moves: only of times when people waited for just
+-- that, since an empty line or a shop that fills up says nothing of how fast a full one moves. The speed of a line has in it all
+-- that a visitor's wait has: who was passed over, who came back late, who let a turn go.
 local function measure_outflow(s, came, span)
   local is_full = not s.max_active or slots_left(s) == 0
-  if not CALLS[s.status] or not is_full or s.ready == 0 then return end
+  local counts = CALLS[s.status] and is_full and s.ready > 0
   local fresh = 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
-  local per_minute = came * 60000 / span
   local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
+  for _, line in ipairs(s.lines) do
+    local moved = line.cursor - line.speed_from
+    line.speed_from = line.cursor
+    if counts then line.speed = towards(line.speed, math.max(0, moved) * 60000000 / span) end
+  end
+  if not counts then return end
+  local per_minute = came * 60000 / span
   s.outflow, s.outflow_known = towards(s.outflow, per_minute * 1000), towards(s.outflow_known, 1000000)
   if s.pace and s.pace > 0 then s.rate_used = towards(s.rate_used, math.min(2000, per_minute / s.pace * 1000)) end
 end

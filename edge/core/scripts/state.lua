@@ -15,7 +15,7 @@ local OPERATORS_FIELDS = 4
 -- Of each line; those of line 0 stand without a number, those of line 2 as `length2`.
 local LINE_FIELDS = {
   'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'late_credit', 'drawn', 'pass', 'held', 'weight', 'passed_at',
-  'mapped_from', 'rotated',
+  'mapped_from', 'rotated', 'speed', 'speed_from',
 }
 local ALL_FIELDS = {}
 for _, list in ipairs({ TEXT_FIELDS, NUMBER_FIELDS, LIMIT_FIELDS, LINE_FIELDS }) do

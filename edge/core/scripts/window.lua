@@ -76,11 +76,18 @@ local function part_of(s, line)
   return sum > 0 and line.weight / sum or 1
 end
 
+-- Admissions a minute when nothing but the slots holds people: what was seen then, or in the last minute if that is more.
+local function full_speed(s)
+  local seen = s.outflow_known > 200000 and s.outflow / s.outflow_known * 1000 or 0
+  return math.max(seen, call('ZCARD', CLAIMS))
+end
+
 -- How many present people the window should hold: two settling times of calls, and one for each free slot.
 local function wanted(s, line)
   local free = slots_left(s)
+  local per_minute = s.pace or full_speed(s)
   -- While every slot is taken, people come in as others go, whatever the rate would allow.
-  local per_minute = free == 0 and math.min(s.pace or math.huge, call('ZCARD', CLAIMS)) or s.pace or call('ZCARD', CLAIMS)
+  if free == 0 then per_minute = math.min(per_minute, full_speed(s)) end
   if free == math.huge then free = 0 end
   local calls = math.ceil(2 * per_minute * s.settle / 60 / share_coming(s))
   local part = #s.lines > 1 and part_of(s, line) or 1
