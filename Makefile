@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := edge host admin cli sim
 
-.PHONY: help run test check bench conformance hosts bench-hosts fastly clean docs messages
+.PHONY: help run test test-again check bench conformance hosts bench-hosts fastly clean docs messages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -23,8 +23,11 @@ run: $(STAMP) ## everything on loopback: edge 8080, admin 8081, Redis over REST 
 	@STANCHION_COUNTRY_HEADER=$${STANCHION_COUNTRY_HEADER-x-country} \
 	  STANCHION_COUNTRY_TRUST_ALL=$${STANCHION_COUNTRY_TRUST_ALL-1} $(BIN)/stanchion run
 
-test: $(STAMP) ## the whole suite; programs that are missing skip their tests and say what to install
-	$(BIN)/python -m pytest
+test: $(STAMP) ## the whole suite; programs that are missing skip their tests and say what to install. JOBS=2: files at a time
+	$(BIN)/python -m pytest -n $(or $(JOBS),2) --dist loadfile
+
+test-again: $(STAMP) ## what failed last time, one by one
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 conformance: $(STAMP) ## the contract and the laws against a host: HOST=local (default), and those of docs/hosts.md
 	STANCHION_CONFORMANCE_HOST=$(or $(HOST),local) $(BIN)/python -m pytest tests/conformance

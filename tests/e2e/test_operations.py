@@ -5,6 +5,7 @@ What visitors see of the rest is in tests/conformance.
 
 from __future__ import annotations
 
+import re
 import time
 
 import httpx
@@ -54,7 +55,8 @@ def test_pause_and_resume(stack: Stack) -> None:
 def test_a_bad_configuration_changes_nothing(stack: Stack) -> None:
     refused = stack.configure([*QUEUES, queue("odd", admit_per_minute=-1)])
     assert refused.returncode == 1
-    assert "queues[3].admit_per_minute" in refused.stderr
+    # The stack keeps the queues of the tests before this one too.
+    assert re.search(r"queues\[\d+\]\.admit_per_minute: -1 is not allowed", refused.stderr)
     (stack.folder / "kv" / "config.json").write_text('{"queues": [')
     time.sleep(IN_FORCE_S)
     assert stack.visitor().get("/hand/").status_code == 503

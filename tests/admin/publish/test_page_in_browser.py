@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,8 @@ def test_the_entry_can_be_stopped_and_taken_by_hand(visit: Open) -> None:
     tab.after(60)
     assert tab.loads == 1
     assert tab.sees("#stopped")
-    assert tab.text("#left") == "Your turn is kept for 3:52."
+    # The page goes by its own clock, which a busy machine lets run a moment longer.
+    assert re.fullmatch(r"Your turn is kept for 3:(52|51|50)\.", tab.text("#left"))
     assert tab.tab.evaluate("document.activeElement.id") == "enter"
     tab.tab.keyboard.press("Enter")
     tab.settle()
