@@ -242,6 +242,8 @@ class Account:
 
     def _ended(self, person: Person, verdict: str, position: int, clock_ms: int, units: int) -> None:
         member = member_of(person.line, position, person.name)
+        # However that went, the visit is over: a copy of a lost generation's pass in another tab is rightly refused.
+        self._lost.pop(person.name, None)
         if verdict == "freed":
             if member in self._over:
                 self._break("slots", f"the slot of {position} is freed twice", person)
