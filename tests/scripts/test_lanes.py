@@ -171,3 +171,22 @@ def test_a_group_never_admits_more_than_its_totals(store: Store) -> None:
                 bought += line.end(held, "completed").verdict == "freed"
     assert bought == 12
     assert line.seen().status == "sold_out"
+
+
+def test_a_batch_for_all_lanes_is_shared_out_by_their_shares(store: Store) -> None:
+    lines = [{"name": "a", "share": 3}, {"name": "b", "share": 2}, {"name": "c", "share": 1}]
+    line = Line(store, admit_per_minute=None, manual=True, lanes=lines)
+    for index in range(3):
+        line.places(8, f"lane{index}-", line=index)
+    assert line.admit(6).details == ("6",)
+    assert Counter(index for index, _ in called(line)) == {0: 3, 1: 2, 2: 1}
+    assert line.admit(100).details == ("18",), "what one does not use the others get"
+    assert Counter(index for index, _ in called(line)) == {0: 8, 1: 8, 2: 8}
+
+
+def test_a_batch_for_one_lane_calls_only_there(store: Store) -> None:
+    line = lanes(store, admit_per_minute=None, manual=True)
+    line.places(3)
+    line.places(3, "vip", line=1)
+    assert line.admit(2, line=1).details == ("2",)
+    assert called(line) == [(1, 1), (1, 2)]

@@ -154,9 +154,27 @@ def test_the_draw_waits_for_a_public_random_value_that_was_named(store: Store) -
     assert line.control("beacon", text="too early").verdict == "refused"
     line.wait(600)
     assert line.open_queue().verdict == "kept"
+    late = line.place("late")
     assert line.control("beacon", text="c0ffee").verdict == "ok"
+    assert line.control("beacon", text="other").verdict == "refused", "the first one told counts"
     assert line.open_queue().verdict == "kept", "the key must be of this value"
     assert line.open_queue(beacon="c0ffee").verdict == "opened"
+    assert (line.seen().drawn, line.touch(late).number(0)) == (1, 2), "who came when N was fixed stands behind the draw"
+
+
+def test_n_is_fixed_at_the_opening_time_whoever_opens_later(store: Store) -> None:
+    line = prequeue(store)
+    tickets = line.places(3)
+    line.wait(600)
+    after = line.places(4, "after")
+    assert [ticket.is_arrival for ticket in after] == [True] * 4
+    line.wait(30)
+    line.open_queue(key="ab" * 32)
+    snapshot = line.seen()
+    assert snapshot.drawn == 3
+    assert sorted(line.touch(ticket).number(0) for ticket in tickets) == [1, 2, 3]
+    assert [line.touch(ticket).number(0) for ticket in after] == [4, 5, 6, 7]
+    assert snapshot.chain == draw.chain_head((0, t.position, draw.visitor_hash(t.visitor)) for t in tickets)
 
 
 def test_in_order_of_arrival_a_pre_queue_opens_by_itself(store: Store) -> None:

@@ -48,12 +48,35 @@ local function call_batch(s, line, room)
   return count + #unasked.members
 end
 
-local function call_all(s, room)
-  local called = 0
+-- How many of the batch each line gets: by the shares, as far as people wait there.
+local function by_share(s, room)
+  local offers, weights, given = {}, 0, 0
   for _, line in ipairs(s.lines) do
-    if ARGV[6] == '' or tonumber(ARGV[6]) == line.index then
-      called = called + call_batch(s, line, math.min(room - called, BATCH_AT_MOST))
+    local present = next_present(s, line, room)
+    local unasked = next_unasked(line, math.max(0, room - #present.members))
+    local members = {}
+    for _, list in ipairs({ present.members, unasked.members }) do
+      for _, member in ipairs(list) do members[#members + 1] = member end
     end
+    offers[line.index], weights = { members = members, taken = 0 }, weights + line.weight
+  end
+  local line = line_to_call(s, offers, weights)
+  while line and given < room do
+    offers[line.index].taken, given = offers[line.index].taken + 1, given + 1
+    line.pass, line.held = line.pass + math.floor(STRIDE / line.weight), line.held + 1
+    line = line_to_call(s, offers, weights)
+  end
+  forget_credit(s, offers)
+  for _, each in ipairs(s.lines) do each.held = each.held - offers[each.index].taken end
+  return offers
+end
+
+local function call_all(s, room)
+  if ARGV[6] ~= '' then return call_batch(s, s.lines[tonumber(ARGV[6]) + 1] or s.lines[1], room) end
+  if #s.lines == 1 then return call_batch(s, s.lines[1], room) end
+  local called, offers = 0, by_share(s, room)
+  for _, line in ipairs(s.lines) do
+    if offers[line.index].taken > 0 then called = called + call_batch(s, line, offers[line.index].taken) end
   end
   return called
 end

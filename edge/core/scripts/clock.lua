@@ -53,10 +53,18 @@ local function open_doors(s)
   emit(s, 'opened', '0')
 end
 
+-- From `opens_at` on nobody comes into the draw any more: who arrives while a seed or a beacon is awaited stands behind those.
+local function close_draw(s)
+  if s.is_counted == 1 then return end
+  s.is_counted = 1
+  for _, line in ipairs(s.lines) do line.drawn = line.length end
+end
+
 -- A queue opens by its own clock, whoever looks at it; one whose order is drawn waits for the seed (the script `open`).
 local function open_if_due(s)
-  if s.opens_at == 0 or s.opened_at > 0 or s.clock < s.opens_at then return end
-  if s.is_drawn == 0 or positions_given(s) == 0 then open_doors(s) end
+  if s.opens_at == 0 or s.opened_at > 0 or s.clock < s.opens_at or s.reentry_until > 0 then return end
+  if s.is_drawn == 0 or positions_given(s) == 0 then return open_doors(s) end
+  close_draw(s)
 end
 
 local function set_status(s)

@@ -41,8 +41,8 @@ if MODES[action] then s.mode = MODES[action]
 elseif action == 'open' or action == 'resume' then open(s)
 elseif action == 'reset' then start_epoch(s, BEGUN_BY_RESET, s.epoch)
 elseif action == 'message' then call('HSET', STATE, 'message', ARGV[5])
--- A public random value counts only when nobody can join any more: N is fixed before it is known.
-elseif action == 'beacon' and is_before_opening(s) and s.clock >= s.opens_at then s.beacon = ARGV[5]
+-- A public random value counts only when nobody can join the draw any more, and only the first one told.
+elseif action == 'beacon' and is_before_opening(s) and s.clock >= s.opens_at and s.beacon == '' then s.beacon = ARGV[5]
 else is_refused = true end
 set_status(s)
 if is_refused then

@@ -60,7 +60,7 @@ local function start_epoch(s, begun_by, killed)
     line.share = 1000
   end
   for _, name in ipairs({ 'pump_at', 'hold_until', 'promised', 'sold', 'recover_until', 'reentry_until',
-    'opened_at', 'opened_lease', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'overrun', 'admitted', 'left', 'missed', 'lapsed',
+    'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'overrun', 'admitted', 'left', 'missed', 'lapsed',
     'completed', 'revoked', 'expired', 'undelivered', 'checkout_expired', 'pass_expired', 'idle_expired' }) do
     s[name] = 0
   end

@@ -12,7 +12,7 @@ local fits = s.epoch == ARGV[3] and s.opens_at == tonumber(ARGV[6]) and s.beacon
 local verdict = { 'kept' }
 if is_due and fits and (s.needs_beacon == 0 or s.beacon ~= '') then
   s.draw_seed, s.draw_key = ARGV[4], ARGV[5]
-  for _, line in ipairs(s.lines) do line.drawn = line.length end
+  close_draw(s)
   -- Numbers of arrival are no places.
   call('UNLINK', GONE)
   open_doors(s)

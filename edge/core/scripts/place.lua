@@ -11,7 +11,7 @@ local function new_place(s, line, visitor)
   if is_before_opening(s) then
     -- With the hash the whole chain of arrivals can be recomputed from the events.
     emit(s, 'arrived', member .. ' ' .. redis.sha1hex(visitor))
-    chain_arrival(s, line, position, visitor)
+    if s.is_counted == 0 then chain_arrival(s, line, position, visitor) end
     return position
   end
   emit(s, 'joined', member)

@@ -4,7 +4,7 @@ local NUMBER_FIELDS = {
   'clock', 'wall_ahead', 'lease_behind', 'units', 'pump_at', 'hold_until', 'promised', 'latency', 'sold', 'recover_until', 'reentry_until',
   'begun_by', 'places_at', 'ttl_at', 'pruned_at', 'config_version', 'max_step', 'max_lease_step', 'short_until',
   'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always', 'bucket',
-  'late_within', 'late_share', 'prequeue_at', 'opens_at', 'closes_at', 'opened_at', 'opened_lease', 'is_drawn', 'needs_beacon', 'spread',
+  'late_within', 'late_share', 'prequeue_at', 'opens_at', 'closes_at', 'opened_at', 'opened_lease', 'is_drawn', 'is_counted', 'needs_beacon', 'spread',
   'is_group', 'has_events', 'line_count', 'over_rate', 'sample_every', 'sample_from', 'present', 'outflow', 'outflow_known', 'rate_used', 'is_dormant', 'quiet_from',
   'visits_at', 'visits_now', 'visits_before', 'overrun', 'lapsed', 'checkout_expired', 'pass_expired', 'idle_expired',
   'admitted', 'counted_until', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
