@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from types import FrameType
@@ -31,6 +32,9 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
 
     Exit code 1 when a law is broken; the history of the visitor that shows it is printed.
     """
+    for path in (json_file, page_file):
+        if path is not None and not os.access(path.parent, os.W_OK):
+            raise click.UsageError(f"{path} cannot be written: {path.parent} is no folder that may be written to")
     handle(_interrupt, *ENDING_SIGNALS)  # also in the background: the redis-server that was started ends too
     try:
         sale = load_sale(file) if seed is None else load_sale(file, seed)

@@ -10,6 +10,7 @@ from edge.core.page_set import PageSet, page_set_key, read_page_set
 from edge.core.pages import Page, PageError
 
 _PAGES_AT_MOST = 512
+_HEAD_CHARS, _TAIL_CHARS = 2_000, 4_200
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key")
 
@@ -72,6 +73,9 @@ class PageShelf:
         if text is None:
             self._log("page missing", key)
             return None
+        if not _is_whole(text):
+            self._log("page not taken", f"{key}: it does not begin with <html> and end with </html>")
+            return None
         try:
             return pages.compile_page(text)
         except PageError as error:
@@ -98,6 +102,11 @@ class PageShelf:
             _keep(self._good_sets, page, found)
         _keep(self._sets, page, found)
         return found
+
+
+def _is_whole(text: str) -> bool:
+    """Whether it is a page at all: not emptied, not cut off, not something else. Behind its end stands at most the seal."""
+    return "<html" in text[:_HEAD_CHARS].lower() and "</html>" in text[-_TAIL_CHARS:].lower()
 
 
 def _keep(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:

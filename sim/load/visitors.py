@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import re
 import time
@@ -45,7 +46,7 @@ class Visitor:
         self._jar = httpx.Cookies()
         parts = urlsplit(url)
         self._site = f"{parts.scheme}://{parts.netloc}"
-        self._closes_s = plan.lasts_s
+        self._closes_s = math.inf  # waits until the end
         if self._random.random() * 100 < plan.closers_percent:
             self._closes_s = self._random.expovariate(4 / plan.lasts_s)
 

@@ -79,16 +79,16 @@ def test_without_pages_the_builtin_one_serves_and_says_its_language() -> None:
     assert store.shown() == "builtin"
 
 
-@pytest.mark.parametrize("trouble", [BROKEN, None])
+@pytest.mark.parametrize("trouble", [BROKEN, None, "", " ", "hello", page("cut off")[:40], "x" * 5_000])
 def test_a_page_that_cannot_be_used_leaves_the_last_good_one(trouble: str | None) -> None:
     store = Store({SET: in_force(2, 1), ONE: page("first"), TWO: page("second")})
     assert store.shown() == "second"
     store.pop(TWO)
-    if trouble:
+    if trouble is not None:
         store[TWO] = trouble
     store.shelf.clear()
     assert store.shown() == store.shown() == "second"
-    assert store.events == ["page not taken" if trouble else "page missing"]
+    assert store.events == ["page missing" if trouble is None else "page not taken"]
 
 
 def test_one_who_never_saw_a_good_one_takes_the_version_before() -> None:

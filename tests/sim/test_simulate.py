@@ -157,3 +157,10 @@ def small(sale: Sale) -> Sale:
     """The same trouble with fewer people."""
     (arrivals,) = sale.arrivals
     return replace(sale, arrivals=(replace(arrivals, people=260),), lasts_s=600, queue=replace(sale.queue, max_active=40))
+
+
+@pytest.mark.parametrize("option", ["--json", "--page"])
+def test_figures_that_cannot_be_written_are_refused_before_the_sale(tmp_path: Path, option: str) -> None:
+    result = CliRunner().invoke(main, ["simulate", str(SALES / "small.toml"), option, str(tmp_path / "nowhere" / "x")])
+    assert result.exit_code == 2
+    assert "nowhere is no folder that may be written to" in result.output
