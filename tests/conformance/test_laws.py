@@ -71,7 +71,7 @@ def test_a_crowd_that_polls_costs_redis_next_to_nothing(world: World) -> None:
     assert calls_of_scripts(world) - before <= 2 * lasted_s + 3
 
 
-@limited("memory", "parallel")
+@limited("memory")
 def test_a_hundred_polls_at_once_share_one_snapshot_a_second(world: World) -> None:
     poll = {"Cookie": "; ".join(f"{name}={value}" for name, value in place(world, "hand").cookies.items())}
     with ThreadPoolExecutor(CROWD) as pool, httpx.Client(base_url=world.edge, timeout=60) as client:
