@@ -110,10 +110,6 @@ class Snapshot:
         """Whether the pass of this place was ended before its time."""
         return line * _LINE + position in self.ended
 
-    def is_drawn_due(self, now_ms: int) -> bool:
-        """Whether the order of the pre-queue is to be drawn now."""
-        return self.status == "prequeue" and self.opens_at_ms is not None and now_ms >= self.opens_at_ms
-
 
 def parse(values: Sequence[Any]) -> Snapshot:
     """Reads the array that a script answers. Raises ValueError when it has another shape."""

@@ -9,7 +9,7 @@ import pytest
 
 from edge.core import draw
 from edge.core.commands import read_member
-from edge.core.states import MODES, QUEUE_STATES, effective_state
+from edge.core.states import MODES, QUEUE_STATES, effective_state, opening_is_due
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
 
@@ -203,7 +203,8 @@ def test_an_operator_opens_before_the_time(store: Store) -> None:
     line = prequeue(store)
     ticket = line.place("v1")
     line.control("open")
-    assert line.seen().is_drawn_due(line.now_ms)
+    seen = line.seen()
+    assert opening_is_due(seen.status, seen.clock_ms, seen.opens_at_ms)
     line.open_queue()
     line.touch(ticket)
     line.wait(20)

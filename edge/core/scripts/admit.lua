@@ -50,7 +50,7 @@ end
 
 -- How many of the batch each line gets: by the shares, as far as people wait there.
 local function by_share(s, room)
-  local offers, weights, given = {}, 0, 0
+  local offers, weights = {}, 0
   for _, line in ipairs(s.lines) do
     local present = next_present(s, line, room)
     local unasked = next_unasked(line, math.max(0, room - #present.members))
@@ -60,14 +60,7 @@ local function by_share(s, room)
     end
     offers[line.index], weights = { members = members, taken = 0 }, weights + line.weight
   end
-  local line = line_to_call(s, offers, weights)
-  while line and given < room do
-    offers[line.index].taken, given = offers[line.index].taken + 1, given + 1
-    line.pass, line.held = line.pass + math.floor(STRIDE / line.weight), line.held + 1
-    line = line_to_call(s, offers, weights)
-  end
-  forget_credit(s, offers)
-  for _, each in ipairs(s.lines) do each.held = each.held - offers[each.index].taken end
+  share_out(s, offers, weights, room)
   return offers
 end
 

@@ -121,21 +121,26 @@ local function forget_credit(s, offers)
   end
 end
 
--- `room` turns for the lines by their shares; what one does not use the others get.
-local function call_lines(s, room)
-  local offers, weights = offers_of(s, room)
+-- How many of `room` turns each line gets (`taken` of its offer): by the shares; what one does not use the others get.
+local function share_out(s, offers, weights, room)
   local given = 0
   while given < room do
     local line = line_to_call(s, offers, weights)
     if not line then break end
     offers[line.index].taken, given = offers[line.index].taken + 1, given + 1
     line.pass = line.pass + math.floor(STRIDE / line.weight)
-    line.held = line.held + 1 -- for the quotas of this round; `take` counts them for good
+    line.held = line.held + 1 -- for the quotas of this round; `give_turns` counts them for good
   end
   forget_credit(s, offers)
+  for _, line in ipairs(s.lines) do line.held = line.held - offers[line.index].taken end
+  return given
+end
+
+local function call_lines(s, room)
+  local offers, weights = offers_of(s, room)
+  local given = share_out(s, offers, weights, room)
   for _, line in ipairs(s.lines) do
     local offer = offers[line.index]
-    line.held = line.held - offer.taken
     take(s, line, offer, offer.taken)
     if given < room and offer.taken == #offer.members then pass_over(s, line) end
   end

@@ -33,24 +33,19 @@ end
 
 -- Lines beyond the first, `count` in all; a new one starts empty.
 local function read_more_lines(s, count)
-  local names = {}
-  for index = #s.lines, count - 1 do
+  local known, names = #s.lines, {}
+  for index = known, count - 1 do
     for _, name in ipairs(LINE_FIELDS) do names[#names + 1] = name .. text(index) end
   end
   if #names == 0 then return end
   local values = call('HMGET', STATE, unpack(names))
-  for index = #s.lines, count - 1 do
-    local line = read_line(index, values, (index - #s.lines) * #LINE_FIELDS)
-    s.fresh_lines[#s.fresh_lines + 1] = line
-  end
-  for _, line in ipairs(s.fresh_lines) do s.lines[#s.lines + 1] = line end
-  s.fresh_lines = {}
+  for index = known, count - 1 do s.lines[index + 1] = read_line(index, values, (index - known) * #LINE_FIELDS) end
 end
 
 local function load_state()
   local values = call('HMGET', STATE, unpack(ALL_FIELDS))
   if not values[1] then return nil end
-  local s, old = { fresh_lines = {}, events = {} }, {}
+  local s, old = { events = {} }, {}
   local numbers_from, limits_from = #TEXT_FIELDS, #TEXT_FIELDS + #NUMBER_FIELDS
   for i, name in ipairs(ALL_FIELDS) do
     local raw = values[i]
@@ -67,7 +62,7 @@ local function load_state()
 end
 
 local function blank_state()
-  local s = { fresh_lines = {}, events = {}, old = {} }
+  local s = { events = {}, old = {} }
   for _, name in ipairs(TEXT_FIELDS) do s[name] = '' end
   for _, name in ipairs(NUMBER_FIELDS) do s[name] = 0 end
   s.lines, s.mode = { read_line(0, {}, 0) }, 'open'
