@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
+
+from edge.core import json_text
+from edge.core.errors import ConfigError
 
 BODY_MAX_BYTES = 65_536
 FORM_MAX_FIELDS = 100
@@ -30,13 +32,9 @@ def _parse_json(request: Request, data: bytes) -> Any:
     if _media_type(request) != "application/json":
         raise BadBody(415, "the body must be JSON: send it with Content-Type: application/json")
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except UnicodeDecodeError:
-        raise BadBody(422, "the body is not UTF-8") from None
-    except RecursionError:
-        raise BadBody(422, "the body is nested too deeply") from None
-    except ValueError as error:
-        raise BadBody(422, f"the body is not JSON: {str(error)[:120]}") from None
+        return json_text.read_json(data)
+    except ConfigError as error:
+        raise BadBody(422, f"the body: {error}" if error.path else f"the body {error.problem}") from None
 
 
 async def read_nothing(request: Request) -> None:
@@ -72,14 +70,3 @@ async def _read(request: Request) -> bytes:
     except ClientDisconnect:
         raise BadBody(422, "the body ended early") from None
     return bytes(data)
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return out
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number that JSON has")

@@ -20,13 +20,13 @@ from edge.core.commands import take_snapshot
 from edge.core.config import CONFIG, CONFIG_KEY, CONFIG_MAX_BYTES, Config, check_config, json_schema, load_config
 from edge.core.errors import ConfigError, StoreBusy
 from edge.core.fields import ListOf, MapOf, Obj
+from edge.core.json_text import read_json
 from edge.core.model import QUEUE_FIELDS, Queue
 from edge.core.sealed import seal
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 
 PROBLEMS_SHOWN = 1000
-TOO_DEEP = "is nested too deeply: a configuration has lists and objects within each other at most six deep"
 _VERSION = next(field.kind for field in QUEUE_FIELDS if field.name == "config_version")
 
 
@@ -98,19 +98,17 @@ def _structure(value: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def problems(text: str) -> list[str]:
+def problems(text: str | bytes) -> list[str]:
     """What is wrong with a configuration, each as `path: problem`: of every queue at once, or the first between them."""
     found: list[str] = []
-    try:
-        if len(text) <= CONFIG_MAX_BYTES:
-            found = _structure(json.loads(text))
-    except ValueError as error:
-        return [f"is not JSON: {error}"]
-    except RecursionError:
-        return [TOO_DEEP]
+    if len(text) <= CONFIG_MAX_BYTES:
+        try:
+            found = _structure(read_json(text))
+        except ConfigError as error:
+            return [str(error)]
     if not found:
         try:
-            load_config(text)
+            load_config(text if isinstance(text, str) else text.decode("utf-8"))
         except ConfigError as error:
             found = [str(error)]
     return found
@@ -118,16 +116,17 @@ def problems(text: str) -> list[str]:
 
 def _read(file: Path) -> tuple[str, Config]:
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"{file}: {error}") from error
-    wrong = problems(text)
+        data = file.read_bytes()
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from error
+    wrong = problems(data)
     for problem in wrong[:PROBLEMS_SHOWN]:
         click.echo(f"{file}: {problem}", err=True)
     if len(wrong) > PROBLEMS_SHOWN:
         click.echo(f"{file}: and {len(wrong) - PROBLEMS_SHOWN} more", err=True)
     if wrong:
         sys.exit(1)
+    text = data.decode("utf-8")
     return text, load_config(text)
 
 
@@ -160,7 +159,7 @@ def _numbered(text: str, before: Config, in_state: Callable[[str], int]) -> tupl
     `in_state` gives the version that a scope's state has in Redis, 0 without a state. The state takes only what is newer than
     its own, and may be ahead of the folder: of a queue that was removed and comes back, or when the folder was emptied.
     """
-    value, after, changed = json.loads(text), load_config(text), []
+    value, after, changed = read_json(text), load_config(text), []
     for scope, entry, path in _scopes(value, after):
         old, new, state_version = before.scope(scope), after.scope(scope), in_state(scope)
         if old and plain(old) == plain(new) and state_version <= old[0].config_version:

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from edge.core.config import read_json
 from edge.core.crawlers import CRAWLERS_KEY, check_crawlers, load_crawlers, seal
 from edge.core.errors import ConfigError
+from edge.core.json_text import read_json
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 
@@ -40,11 +40,11 @@ def networks_of(value: Any) -> Any:
 def apply(file: Path) -> None:
     """Check FILE and put it in force: a name for each crawler, with its networks or the object that its operator publishes."""
     try:
-        value = read_json(file.read_text(encoding="utf-8"))
+        value = read_json(file.read_bytes())
         lists = {name: networks_of(member) for name, member in value.items()} if isinstance(value, dict) else value
         found = check_crawlers(lists)
         _store().put(CRAWLERS_KEY, seal(found))
-    except (ConfigError, UnicodeDecodeError) as error:
+    except ConfigError as error:
         raise click.ClickException(f"{file}: {error}") from error
     except (KvError, OSError) as error:
         raise click.ClickException(str(error)) from error

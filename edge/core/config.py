@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,14 +14,13 @@ from edge.core.combinations import check_queue
 from edge.core.errors import ConfigError
 from edge.core.fields import Field, ListOf, Obj, Text
 from edge.core.groups import GROUP, SHARED, QueueGroup, check_groups, effective
+from edge.core.json_text import read_json
 from edge.core.model import QUEUE, Queue
 from edge.core.rules import Rule, is_same_rule
 from edge.core.sealed import is_sealed, read_sealed
 
 CONFIG_KEY = "config.json"  # where the store keeps it
 CONFIG_MAX_BYTES = 2_000_000
-DEPTH_AT_MOST = 32  # a configuration needs seven
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 POLL_FAR_S = 30  # the longest interval that a page is told (a browser's hidden tab makes it 60)
 
 
@@ -106,38 +103,6 @@ def check_config(value: Any) -> Config:
         check_queue(queue, path, places.get(queue.group, path), SHARED)
     _check_clashes(config.queues)
     return config
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in out:
-            raise ConfigError(key[:80], "this key stands twice in one object")
-        out[key] = value
-    return out
-
-
-def _no_constant(name: str) -> Any:
-    raise ConfigError("", f"{name} is not a number that JSON has")
-
-
-def _depth(text: str) -> int:
-    """How deep brackets stand in one another. The component's stack is small, and a parser that runs out of it ends the gate."""
-    depth = deepest = 0
-    for mark in _BRACKETS.findall(text):
-        depth += (mark in "[{") - (mark in "]}")
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def read_json(text: str) -> Any:
-    """The value of a JSON text from anywhere. Raises ConfigError: too deep, a key twice in one object, or no JSON."""
-    if _depth(text) > DEPTH_AT_MOST:
-        raise ConfigError("", f"objects and lists stand deeper than {DEPTH_AT_MOST} in one another")
-    try:
-        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError("", f"is not JSON: {error}") from error
 
 
 def load_config(text: str) -> Config:

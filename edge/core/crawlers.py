@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
-from edge.core.config import read_json
 from edge.core.errors import ConfigError
 from edge.core.fields import ListOf, MapOf, Text
+from edge.core.json_text import read_json
 
 CRAWLERS_KEY = "crawlers.json"
 TEXT_MAX_BYTES = 500_000

@@ -74,7 +74,7 @@ def test_what_is_nested_too_deeply_is_told(tmp_path: Path, command: str, content
     result = CliRunner().invoke(main, ["config", command, str(file)])
     assert isinstance(result.exception, SystemExit)
     assert result.exit_code == 1
-    assert f"{file}: is nested too deeply" in result.output
+    assert f"{file}: has objects and lists deeper than 32" in result.output
 
 
 def test_a_queue_of_a_group_is_judged_with_its_group() -> None:

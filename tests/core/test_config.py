@@ -289,7 +289,7 @@ def test_a_queue_is_found_by_its_id() -> None:
         ('{"queues": [], "queues": []}', "queues: this key stands twice"),
         ('{"queues": [{"id": "a", "id": "b"}]}', "id: this key stands twice"),
         ("[" * 100_000, "deeper than 32"),
-        ('{"queues": [{"id": ' + "9" * 5000 + "}]}", "is not JSON"),
+        ('{"queues": [{"id": ' + "9" * 5000 + "}]}", "a number of 5000 digits"),
         (" " * (CONFIG_MAX_BYTES + 1), "larger than"),
         ("null", "must be an object"),
     ],

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from cli.main import main
 from edge.core import draw
-from edge.core.draw_record import BadRecord, Opening, check_chain, place_in, read_record, record
+from edge.core.draw_check import BadRecord, check_chain, place_in, read_record
+from edge.core.draw_record import Opening, record
 
 MASTER = b"0123456789abcdef0123456789abcdef"
 SEED = "9e38bebb0ae65e46eeac91398aa03861c56a05e13bf7b46c6be1c6f1fa736c5e"
@@ -92,6 +93,7 @@ def test_lines_and_neighbours_are_unrelated() -> None:
 
 # --- the published record ---------------------------------------------------------------------------------------------
 
+LANES = {"standard": 0, "guests": 1}
 ARRIVALS = [(0, 1, draw.visitor_hash("a")), (1, 1, draw.visitor_hash("b")), (0, 2, draw.visitor_hash("c"))]
 
 
@@ -113,14 +115,14 @@ def test_before_the_opening_nothing_is_given_away() -> None:
 
 
 def test_an_order_of_arrival_is_no_draw() -> None:
-    shown = record("tickets", {}, opening(is_drawn=False))
+    shown = record("tickets", LANES, opening(is_drawn=False))
     assert (shown["order"], shown["commitment"], shown["seed"]) == ("arrival", None, None)
     with pytest.raises(BadRecord, match="nothing was drawn"):
         read_record(shown)
 
 
 def test_a_record_is_read_back_and_every_place_recomputed() -> None:
-    drawn = read_record(json.loads(json.dumps(record("tickets", {}, opening(beacon_name="round 5", beacon="77ab")))))
+    drawn = read_record(json.loads(json.dumps(record("tickets", LANES, opening(beacon_name="round 5", beacon="77ab")))))
     assert place_in(drawn, 0, 2) == draw.place(draw.key(SEED, "77ab"), 0, 2, 2)
     check_chain(drawn, ARRIVALS)
 
@@ -128,11 +130,17 @@ def test_a_record_is_read_back_and_every_place_recomputed() -> None:
 @pytest.mark.parametrize(("key", "value", "words"), [
     ("seed", "00" * 32, "commitment"), ("seed", "x", "seed"), ("seed", None, "not opened"), ("commitment", "0", "commitment"),
     ("key", "0" * 64, "key"), ("counts", [2, -1], "counts"), ("counts", "2", "counts"), ("beacon_value", "other", "key"),
-    ("beacon_value", 5, "beacon_value"), ("beacon", "round 5", "beacon_value"),
+    ("beacon_value", 5, "beacon_value"), ("beacon", "round 5", "beacon_value"), ("counts", [], "counts"),
+    ("counts", [True, 1], "counts"),
+    ("counts", [2], "lines: guests is line 1"), ("counts", [0, 0], "chain: somebody came"),
+    ("lines", None, "lines"), ("lines", {}, "lines"),
+    ("lines", {"a": 0, "b": 0}, "lines"), ("lines", {"A b": 0}, "lines"), ("order", "Draw", "order"), ("order", None, "order"),
+    ("chain", None, "chain"), ("opened_at", None, "opened_at"), ("opens_at", "soon", "opens_at"), ("how", "by hand", "how"),
+    ("operator_could_influence", None, "operator_could_influence"), ("more", 1, "more: no key"), ("queue", "a b", "queue"),
 ])  # fmt: skip
 def test_a_record_that_contradicts_itself_is_caught(key: str, value: Any, words: str) -> None:
     with pytest.raises(BadRecord, match=words):
-        read_record(record("tickets", {}, opening()) | {key: value})
+        read_record(record("tickets", LANES, opening()) | {key: value})
 
 
 @pytest.mark.parametrize("arrivals", [
@@ -141,12 +149,38 @@ def test_a_record_that_contradicts_itself_is_caught(key: str, value: Any, words:
 ])  # fmt: skip
 def test_a_chain_of_other_arrivals_is_caught(arrivals: list[tuple[int, int, str]]) -> None:
     with pytest.raises(BadRecord, match=r"arrivals|chain"):
-        check_chain(read_record(record("tickets", {}, opening())), arrivals)
+        check_chain(read_record(record("tickets", LANES, opening())), arrivals)
+
+
+_PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+JSON = st.recursive(_PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3))
+TRUE = record("tickets", LANES, opening())
+NAMES_ONLY = {"queue", "scope", "epoch", "opens_at", "opened_at", "lines"}  # another one of the same shape is another draw's name
+
+
+@given(st.sampled_from([*TRUE, "another"]), JSON | st.sampled_from(list(TRUE.values())))
+def test_a_record_that_was_changed_is_never_called_good(key: str, value: Any) -> None:
+    was = TRUE.get(key)
+    if (value == was and type(value) is type(was)) or (key in NAMES_ONLY and isinstance(value, type(was))):
+        return
+    with pytest.raises(BadRecord):
+        check_chain(read_record(TRUE | {key: value}), ARRIVALS)
+
+
+@given(st.sampled_from(sorted(TRUE)))
+def test_a_record_that_lacks_a_key_is_never_called_good(key: str) -> None:
+    with pytest.raises(BadRecord, match=key):
+        read_record({name: value for name, value in TRUE.items() if name != key})
+
+
+def test_a_draw_to_which_nobody_came_is_one() -> None:
+    nobody = opening(counts=(0, 0), chain="", beacon_name="round 5")
+    assert read_record(record("tickets", LANES, nobody)).counts == (0, 0)
 
 
 def verify(tmp_path: Path, *options: str, **changes: Any) -> Result:
     file = tmp_path / "draw.json"
-    file.write_text(json.dumps(record("tickets", {}, opening()) | changes))
+    file.write_text(json.dumps(record("tickets", LANES, opening()) | changes))
     return CliRunner().invoke(main, ["draw", "verify", str(file), *options])
 
 
@@ -161,9 +195,18 @@ def test_the_command_recomputes_one_place_and_all(tmp_path: Path) -> None:
     assert "chain: 3 arrivals make" in every.output
 
 
+def test_without_options_what_can_be_is_checked_and_the_rest_is_named(tmp_path: Path) -> None:
+    plain = verify(tmp_path)
+    assert plain.exit_code == 0, plain.output
+    assert f"the seed makes the commitment {draw.commitment(SEED)}" in plain.output
+    assert "standard 0 (2 came), guests 1 (1 came)" in plain.output
+    assert plain.output.count("not checked: ") == 3
+    assert verify(tmp_path, "--all", "--commitment", draw.commitment(SEED).upper()).output.count("not checked: ") == 1
+
+
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     for options, changes, words in (
-        ((), {}, "give --number N"), (("--number", "3"), {}, "not among the 2"),
+        (("--number", "3"), {}, "not among the 2"),
         (("--number", "1", "--line", "5"), {}, "lines 0 to 1"),
         (("--all",), {"key": "0" * 64}, "key: the record says"), (("--all", "--commitment", "ab"), {}, "you saw ab"),
         (("--all", "--arrivals", str(tmp_path / "none")), {}, "No such file"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from edge.core import commands, draw
-from edge.core.draw_record import place_in, read_record
+from edge.core.draw_check import place_in, read_record
 from edge.core.moments import moment_text
 from tests.core.support import MANUAL, START_MS, Browser, World, is_held, queue
 
