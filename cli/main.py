@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, preview, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load."""
+"""`stanchion`: run, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cli.crawlers import crawlers
 from cli.deploy.command import deploy
 from cli.doctor import doctor
 from cli.draw import draw
+from cli.explain import explain
 from cli.invite import invite
 from cli.kv.command import kv
 from cli.load import load
@@ -24,7 +25,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, preview, config, crawlers, draw, invite, doctor, kv, deploy, simulate, load):
+for command in (run, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load):
     main.add_command(command)
 
 if __name__ == "__main__":

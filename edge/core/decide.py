@@ -41,10 +41,10 @@ def decide(request: Request, context: Context) -> Deciding:
         return _pass_by(request, context, "asset or bypass")
     if cors.is_preflight(request):
         return _pass_by(request, context, "preflight")
-    if _is_return(match, request):
+    if is_return(match, request):
         return _pass_by(request, context, "return from another site")
     visitor = identity.choose(match, request, context)
-    crawler = _crawler(visitor, match, request, context)
+    crawler = crawling(visitor, match, request, context)
     if crawler is not None:
         return (yield from _crawl(crawler, match, request, context))
     if isinstance(visitor, str):
@@ -53,7 +53,7 @@ def decide(request: Request, context: Context) -> Deciding:
         return _pass_by(request, context, _TURNED[visitor])
     outcome = from_memory(visitor, request, context)
     if outcome is None:
-        if request.method in _ONLY_LOOKS or _is_prefetch(request):
+        if request.method in _ONLY_LOOKS or is_prefetch(request):
             return (yield from _look_only(visitor, match, request, context))
         outcome = yield from Step(visitor, request, context, wants_in=True).take()
     if outcome.admission is not None:
@@ -66,7 +66,7 @@ def _pass_by(request: Request, context: Context, why: str) -> Forward:
     return Forward(why, cookie=jar.others if jar.had_ours else None)
 
 
-def _crawler(found: Visitor | identity.Turned, match: Match, request: Request, context: Context) -> Visitor | None:
+def crawling(found: Visitor | identity.Turned, match: Match, request: Request, context: Context) -> Visitor | None:
     """The visitor, if that is a verified crawler without a place for which the queue has a rule of its own."""
     if found == "refuse" and match.groups[0][0].crawlers == "pass":  # from whatever country it crawls
         found = Visitor(match.groups[0][0], jar_of(request, context))
@@ -91,12 +91,13 @@ def _refused(match: Match, request: Request, context: Context) -> Respond:
     return _held(queue, Outcome(f"country {request.country or 'unknown'} not taken", standing=closed), match, request, context)
 
 
-def _is_prefetch(request: Request) -> bool:
+def is_prefetch(request: Request) -> bool:
+    """Whether a browser asks ahead of its user."""
     headers = request.headers
     return any(name in headers and "prefetch" in headers[name].lower() for name in ("sec-purpose", "purpose", "x-moz"))
 
 
-def _is_return(match: Match, request: Request) -> bool:
+def is_return(match: Match, request: Request) -> bool:
     """A form posted at the top level from another site to a path that expects it: a payment coming back.
 
     Such a request carries no cookie of ours (SameSite), so any queue of the rule may be the visitor's.

@@ -130,7 +130,7 @@ def choose(match: Match, request: Request, context: Context) -> Visitor | Turned
     inside: Visitor | None = None
     turned: Turned = "exempt"
     for group in match.groups:
-        found = _choose_within(group, request, context, jar)
+        found = choose_within(group, request, context, jar)
         if found == "refuse":
             return "refuse"
         if found == "pass":
@@ -142,7 +142,8 @@ def choose(match: Match, request: Request, context: Context) -> Visitor | Turned
     return inside or turned
 
 
-def _choose_within(group: Group, request: Request, context: Context, jar: Cookies) -> Visitor | Literal["pass", "refuse"]:
+def choose_within(group: Group, request: Request, context: Context, jar: Cookies) -> Visitor | Literal["pass", "refuse"]:
+    """The visitor as one rule's queue sees it: by a token, else by country."""
     if len(group) == 1 and jar.has_tokens:
         # The plain case: one queue, and the country matters only to whom it does not know.
         only = read_visitor(group[0], request, context, jar)

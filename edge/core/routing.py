@@ -38,7 +38,8 @@ class Match:
     is_all_exempt: bool
 
 
-def _extension(path: str) -> str:
+def extension_of(path: str) -> str:
+    """The extension of a path's last part, in lower case without its dot; empty for none."""
     name = path.rpartition("/")[2]
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem else ""
@@ -112,7 +113,7 @@ def _meanings(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_exempt(queue: Queue, paths: tuple[str, ...], method: str) -> bool:
-    if method in ("GET", "HEAD") and all(_extension(path) in queue.asset_extensions for path in paths):
+    if method in ("GET", "HEAD") and all(extension_of(path) in queue.asset_extensions for path in paths):
         return True
     return covers(_meanings(queue.bypass), paths)
 
