@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +28,12 @@ class Kv(Protocol):
 
     def put(self, key: str, text: str) -> None:
         """Sets the value; a reader sees the old one or the new one, never a part. Raises KvError."""
+
+    def delete(self, key: str) -> bool:
+        """Removes the key and says whether it was there. Raises KvError."""
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with `prefix`, sorted. Raises KvError."""
 
 
 class FolderKv:
@@ -77,12 +84,46 @@ class FolderKv:
         except OSError as error:
             raise KvError(f"{path} cannot be written: {error.strerror or error}") from error
 
+    def delete(self, key: str) -> bool:
+        """Removes the key and says whether it was there; folders that become empty go with it. Raises KvError."""
+        path = self._path(key)
+        try:
+            path.unlink()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return False
+        except OSError as error:
+            raise KvError(f"{path} cannot be deleted: {error.strerror or error}") from error
+        # An empty `a/b` would stand in the way of a key `a`; one that is not empty stays.
+        with suppress(OSError):
+            for folder in path.parents:
+                if folder == self._folder:
+                    break
+                folder.rmdir()
+        return True
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with `prefix`, sorted. What is no key by its name is left out. Raises KvError."""
+        if not self._folder.is_dir():
+            raise KvError(f"{self._folder}: the folder of the store is missing")
+        faults: list[OSError] = []
+        found = []
+        for at, folders, files in os.walk(self._folder, onerror=faults.append):
+            folders[:] = [name for name in folders if _PART.fullmatch(name)]
+            inside = Path(at).relative_to(self._folder)
+            found += [key for name in files if (key := (inside / name).as_posix()).startswith(prefix) and _is_key(key)]
+        if faults:
+            raise KvError(f"{faults[0].filename} cannot be listed: {faults[0].strerror or faults[0]}")
+        return sorted(found)
+
     def _path(self, key: str) -> Path:
-        parts = key.split("/")
-        fits = len(key) <= KEY_MAX_CHARACTERS and len(parts) <= KEY_MAX_PARTS
-        if not fits or not all(_PART.fullmatch(part) for part in parts):
+        if not _is_key(key):
             raise KvError(
                 f"{key[:80]!r} is not a key: at most {KEY_MAX_PARTS} parts of letters, digits, dot, underscore and hyphen,"
                 f" joined by /, none starting with a dot, {KEY_MAX_CHARACTERS} characters in all"
             )
-        return self._folder.joinpath(*parts)
+        return self._folder.joinpath(*key.split("/"))
+
+
+def _is_key(key: str) -> bool:
+    parts = key.split("/")
+    return len(key) <= KEY_MAX_CHARACTERS and len(parts) <= KEY_MAX_PARTS and all(_PART.fullmatch(part) for part in parts)

@@ -10,8 +10,8 @@ import uvicorn
 from admin.publish import PublishError
 from admin.publish.pictures import take_pictures
 from admin.publish.preview import application
+from admin.publish.sources import TEMPLATES
 from cli.processes import is_free
-from cli.publish import TEMPLATES
 
 _HOST = "127.0.0.1"
 

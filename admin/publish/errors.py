@@ -4,10 +4,14 @@ from __future__ import annotations
 
 
 class PublishError(Exception):
-    """Nothing was published. `file` and `line` (from 1; 0: the whole file) say where, `what` says why."""
+    """Nothing was published. `file` and `line` (from 1; 0: the whole file) say where, `what` says why and what to do.
 
-    def __init__(self, file: str, line: int, what: str) -> None:
+    `field`: the key of brand.json that is at fault, as a form names it (`logo`, `texts.de.called.button`); empty for all else.
+    """
+
+    def __init__(self, file: str, line: int, what: str, field: str = "") -> None:
         super().__init__(f"{file}:{line}: {what}" if line else f"{file}: {what}")
         self.file = file
         self.line = line
         self.what = what
+        self.field = field

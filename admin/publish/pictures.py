@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from admin.publish.errors import PublishError
-from admin.publish.preview import preview_page
+from admin.publish.looks import preview_page
 from admin.publish.samples import NOW_MS
 from edge.core.pages import content_security_policy
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from traceback import extract_tb
+from typing import cast
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateSyntaxError
 from markupsafe import Markup
 
 from admin.publish.brand import Brand
 from admin.publish.errors import PublishError
 from admin.publish.languages import direction, font_stack, line_height
+from admin.publish.limits import PAGE_MAX_CHARS, Sandbox, TooMuchError, time_limit
 from admin.publish.locales import own_name
+from admin.publish.sources import check_files
 from admin.publish.texts import Texts
 from admin.publish.words import Words
 from edge.core.pages import SLOTS, STATES
@@ -25,11 +27,14 @@ LINE_STATES = (
 
 
 def render_pages(brand: Brand, language: str, templates_dir: Path, states: Sequence[str] = STATES,
-                 offered: Sequence[str] = ()) -> dict[str, str]:  # fmt: skip
+                 offered: Sequence[str] = (), page_max_s: float = 0) -> dict[str, str]:  # fmt: skip
     """State -> page in one language, not checked yet. `offered`: the languages to choose from on the page.
+
+    `page_max_s`: how long one page may take; 0: as long as it wants (see `limits.time_limit`).
 
     Raises PublishError, naming file and line.
     """
+    check_files([file for folder in brand.folders for file in folder.iterdir() if file.is_file()])
     environment = _environment(brand, templates_dir)
     texts = Texts(brand, language, templates_dir)
     words = Words(language, templates_dir)
@@ -56,8 +61,10 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "brand_css": Markup("\n".join(_brand_files(brand, "brand.css"))),
         "mark": Markup("".join(_brand_files(brand, "mark.svg")[-1:])),
     }
-    pages = {state: _rendered(environment, state, shared | {"page_state": state, "line_states": _line_states(brand, state)})
-             for state in states}  # fmt: skip
+    pages = {}
+    for state in states:
+        values = shared | {"page_state": state, "line_states": _line_states(brand, state)}
+        pages[state] = _rendered(environment, state, values, page_max_s)
     if set(states) == set(STATES):
         texts.refuse_unknown()
     return pages
@@ -69,32 +76,66 @@ def _line_states(brand: Brand, state: str) -> list[str]:
     return [state] if state in own else [name for name in LINE_STATES if name not in own]
 
 
-def _environment(brand: Brand, templates_dir: Path) -> ImmutableSandboxedEnvironment:
+def _environment(brand: Brand, templates_dir: Path) -> Sandbox:
     # A brand's own file hides the base's of the same name; "base/..." always means the base's.
     folders = [*brand.folders, templates_dir / "base", templates_dir]
-    return ImmutableSandboxedEnvironment(
+    return Sandbox(
         loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
 
 
-def _rendered(environment: ImmutableSandboxedEnvironment, state: str, values: dict[str, object]) -> str:
-    kind = "line" if state in LINE_STATES else "notice"
+def _rendered(environment: Sandbox, state: str, values: dict[str, object], page_max_s: float) -> str:
+    names = [f"{state}.html.jinja", "line.html.jinja" if state in LINE_STATES else "notice.html.jinja"]
     try:
-        template = environment.select_template([f"{state}.html.jinja", f"{kind}.html.jinja"])
-        return _tidy(template.render(values))
+        with time_limit(page_max_s):
+            template = environment.select_template(names)
+            return _tidy(_within_bounds(cast("Generator[str]", template.generate(values))))
     except TemplateSyntaxError as error:
         raise PublishError(error.filename or str(error.name), error.lineno, error.message or "syntax error") from error
     except PublishError:
         raise
-    except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+    except Exception as error:
+        # A template may call anything with anything: whatever comes of it is a fault of the template.
         file, line = _where(error)
-        raise PublishError(file, line, f"{type(error).__name__}: {error}") from error
+        raise PublishError(file or _first_file(environment, names), line, _said(error, page_max_s)) from error
+
+
+def _within_bounds(pieces: Generator[str]) -> str:
+    """The page in one. Raises TooMuchError as soon as it is too long."""
+    taken, length = [], 0
+    for piece in pieces:
+        taken.append(piece)
+        length += len(piece)
+        if length > PAGE_MAX_CHARS:
+            # Within the template, so that the fault has its line.
+            pieces.throw(TooMuchError(f"a page of more than {PAGE_MAX_CHARS:,} characters; does a loop go on too long?"))
+    return "".join(taken)
+
+
+def _said(error: Exception, page_max_s: float) -> str:
+    """A fault in words."""
+    if isinstance(error, TooMuchError):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return f"rendering takes longer than {page_max_s:g} s; does a loop go on too long?"
+    if isinstance(error, MemoryError):
+        return "needs more memory than rendering may take"
+    if isinstance(error, RecursionError):
+        return "includes, extends or calls itself without end"
+    return f"{type(error).__name__}: {error}"
 
 
 def _where(error: Exception) -> tuple[str, int]:
-    """The innermost template line of an error's traceback."""
+    """The innermost template line of an error's traceback; ("", 0) when it has none."""
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith(".jinja")]
-    return (frames[-1].filename, frames[-1].lineno or 0) if frames else ("templates", 0)
+    return (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
+
+
+def _first_file(environment: Sandbox, names: Sequence[str]) -> str:
+    """The file of the first of the templates that there is."""
+    folders = environment.loader.searchpath if isinstance(environment.loader, FileSystemLoader) else []
+    files = [str(Path(folder, name)) for name in names for folder in folders if Path(folder, name).is_file()]
+    return files[0] if files else "templates"
 
 
 def _slot(name: str) -> Markup:

@@ -59,6 +59,29 @@ class Store(Protocol):
         """Removes the key; one that is not there is no error."""
 
 
+class WithPrefix:
+    """A store as publishing takes it: the keys below a prefix, and no limits."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, key: str) -> str | None:
+        """The value, or None if there is none."""
+        return self._store.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        """Sets the value."""
+        self._store.put(key, text)
+
+    def delete(self, key: str) -> None:
+        """Removes the key; one that is not there is no error."""
+        self._store.delete(key)
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with `prefix`, sorted."""
+        return [key for key in self._store.list() if key.startswith(prefix)]
+
+
 def as_text(key: str, value: bytes, store: str) -> str:
     """A value as text. Raises StoreError when it is not UTF-8: nothing of ours is."""
     try:

@@ -57,6 +57,25 @@ def test_what_is_no_key(tmp_path: Path, key: str) -> None:
         FolderKv(tmp_path).get(key)
 
 
+def test_keys_come_and_go(tmp_path: Path) -> None:
+    kv = FolderKv(tmp_path / "kv")
+    with pytest.raises(KvError, match="missing"):
+        kv.keys()
+    for key in ("a/b/c", "a/d", "e"):
+        kv.put(key, "x")
+    (tmp_path / "kv" / ".hidden").write_text("x")
+    (tmp_path / "kv" / "a" / "b" / "c~").write_text("x")
+    assert kv.keys() == ["a/b/c", "a/d", "e"]
+    assert kv.keys("a/b") == ["a/b/c"]
+    (tmp_path / "kv" / "a" / "b" / "c~").unlink()
+    assert [kv.delete("a/b/c"), kv.delete("a/b/c"), kv.delete("a/b"), kv.delete("a")] == [True, False, False, False]
+    assert not (tmp_path / "kv" / "a" / "b").exists()
+    assert kv.delete("e")
+    assert kv.keys() == ["a/d"]
+    with pytest.raises(KvError, match="not a key"):
+        kv.delete("../x")
+
+
 KEYS = st.text(alphabet="ab./\\-_%~\x00A", max_size=12) | st.from_regex(r"([a-z.]{1,3}/){0,9}[a-z]", fullmatch=True)
 
 

@@ -3,54 +3,23 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from admin.publish import PublishError, in_force, publish, put_pages, rollback
+from admin.publish import PublishError, publish
 from admin.publish.__main__ import main, seed
 from admin.publish.catalogue import available_languages
 from admin.publish.checks import REQUIRED_SLOTS
 from admin.publish.languages import direction, font_stack
-from edge.core.page_set import PageSet
-from edge.core.pages import STATES, compile_page, page_key
+from edge.core.pages import STATES, compile_page
+from tests.admin.publish.sources import TEMPLATES, make
 
 ROOT = Path(__file__).parents[3]
-TEMPLATES = ROOT / "templates"
 SEED = ROOT / "kv-seed"
 BRANDS = sorted(file.parent.name for file in TEMPLATES.glob("brands/*/brand.json"))
-
-
-class Shelf(dict[str, str]):
-    """The smallest store."""
-
-    def put(self, key: str, text: str) -> None:
-        self[key] = text
-
-    def delete(self, key: str) -> bool:
-        return self.pop(key, None) is not None
-
-    def keys(self, prefix: str = "") -> list[str]:  # type: ignore[override]
-        return [key for key in self if key.startswith(prefix)]
-
-
-@pytest.fixture
-def templates(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(TEMPLATES, tmp_path / "templates"))
-
-
-def make(templates: Path, brand: str = "mine", files: dict[str, str] | None = None, **values: Any) -> Path:
-    """A brand folder: `values` go into brand.json beside the default's."""
-    folder = templates / "brands" / brand
-    folder.mkdir(exist_ok=True)
-    (folder / "brand.json").write_text(json.dumps({"name": "Mine", "extends": "default"} | values, indent=1))
-    for name, text in (files or {}).items():
-        (folder / name).write_text(text)
-    return folder
 
 
 def refused(templates: Path, brand: str = "mine", languages: tuple[str, ...] = ("en",)) -> PublishError:
@@ -65,70 +34,6 @@ def test_the_seed_is_what_a_fresh_publish_gives(brand: str) -> None:
     kept = {file.relative_to(SEED).as_posix(): file.read_text("utf-8") for file in (SEED / "pages" / brand).rglob("*.*")}
     assert kept == seed(fresh), "run: python -m admin.publish"
     assert set(fresh.pages) == {(language, state) for language in ("en", "ja") for state in STATES}
-
-
-def words_in_force(shelf: Shelf) -> tuple[int, bool]:
-    """The version in force, and whether its page for a pause says what the second publication says."""
-    found = in_force(shelf, "mine")
-    assert found
-    return found.version, "Intermission" in shelf[page_key("mine", found.version, "en", "paused")]
-
-
-def test_a_version_takes_the_place_of_the_last_which_is_kept_for_the_way_back(templates: Path) -> None:
-    shelf = Shelf({"config.json": "{}", "pages/other/1/en/waiting.html": "x"})
-    with pytest.raises(PublishError, match="no version before"):
-        rollback(shelf, "mine")
-    make(templates)
-    assert put_pages(shelf, publish("mine", templates, ["en"])) == 1
-    with pytest.raises(PublishError, match="no version before"):
-        rollback(shelf, "mine")
-    make(templates, texts={"en": {"paused.heading": "Intermission"}})
-    assert put_pages(shelf, publish("mine", templates, ["en", "ja"])) == 2
-    assert words_in_force(shelf) == (2, True)
-    assert rollback(shelf, "mine") == PageSet(1, 2, ("en",))
-    assert words_in_force(shelf) == (1, False)
-    assert rollback(shelf, "mine").languages == ("en", "ja")
-    assert words_in_force(shelf) == (2, True)
-    rollback(shelf, "mine")
-    make(templates)
-    assert put_pages(shelf, publish("mine", templates, ["en"])) == 3
-    assert words_in_force(shelf) == (3, False)
-    assert in_force(shelf, "mine") == PageSet(3, 1, ("en",))
-    assert {key.split("/")[2] for key in shelf.keys("pages/mine/")} == {"1", "3", "current.json"}
-    assert shelf["config.json"] == "{}"
-    assert "pages/other/1/en/waiting.html" in shelf
-
-
-def test_readers_see_the_old_version_until_the_new_one_is_whole(templates: Path) -> None:
-    make(templates)
-    shelf = Shelf()
-    put_pages(shelf, publish("mine", templates, ["en"]))
-    seen: list[object] = []
-
-    class Watched(Shelf):
-        def put(self, key: str, text: str) -> None:
-            super().put(key, text)
-            seen.append((in_force(self, "mine"), len(self.keys("pages/mine/2/"))))
-
-    put_pages(Watched(shelf), publish("mine", templates, ["en"]))
-    assert seen[:-1] == [(PageSet(1, 0, ("en",)), number) for number in range(1, len(STATES) + 1)]
-    assert seen[-1] == (PageSet(2, 1, ("en",)), len(STATES))
-
-
-def test_of_two_who_publish_at_once_one_is_told(templates: Path) -> None:
-    make(templates)
-    pages = publish("mine", templates, ["en"])
-
-    class Contested(Shelf):
-        def put(self, key: str, text: str) -> None:
-            super().put(key, text)
-            self["pages/mine/current.json"] = '{"version": 9, "previous": 0, "languages": ["en"]}'
-
-    with pytest.raises(PublishError, match="at the same time"):
-        put_pages(Contested(), pages)
-    broken = Shelf({"pages/mine/current.json": "no"})
-    with pytest.raises(PublishError, match=r"pages/mine/current.json:1: "):
-        put_pages(broken, pages)
 
 
 def test_a_brand_names_the_languages_of_its_pages(templates: Path) -> None:
