@@ -41,6 +41,10 @@ class ConfigurationSource:
                 self._read_at_s = now_s
             return self._published
 
+    def forget(self) -> None:
+        """Reads the store at the next question: something was just published."""
+        self._read_at_s = None
+
     def _load(self) -> Published:
         last = self._published.config
         try:

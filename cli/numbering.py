@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from admin.configure.numbering import plain
 from edge.core.config import Config
-from edge.core.model import Queue
-
-
-def plain(queues: tuple[Queue, ...]) -> list[dict[str, Any]]:
-    """The queues of a scope without their versions, to be compared."""
-    return [{**vars(queue), "config_version": 0} for queue in queues]
 
 
 def unnumbered(before: Config, after: Config) -> list[str]:
