@@ -29,6 +29,7 @@ _KEYS: dict[str, dict[str, Any]] = {
     "arrival": {"type": ["integer", "null"], "minimum": 1, "description": "number of an arrival before the opening"},
     "draw": {**_TEXT, "description": "address at which the draw can be checked"},
     "lane": {**_TEXT, "description": "name of the visitor's lane, where the queue has several"},
+    "sign_in": {**_TEXT, "description": "where the visitor can sign in, in the state sign_in, if the queue names it"},
 }
 _PROBLEM: dict[str, dict[str, Any]] = {
     "type": {"type": "string", "description": "only of an error (RFC 9457): about:blank"},

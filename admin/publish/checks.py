@@ -24,6 +24,7 @@ REQUIRED_SLOTS: dict[str, frozenset[str]] = {
     "closed": _LIVE_SLOTS, "sold_out": _LIVE_SLOTS, "maintenance": _LIVE_SLOTS,
     "unavailable": _RETRY_SLOTS, "busy": _RETRY_SLOTS,
     "lapsed": _FINAL_SLOTS | {"late_claim"}, "form": _FINAL_SLOTS, "ended": _FINAL_SLOTS,
+    "sign_in": _LIVE_SLOTS | {"sign_in_url"}, "had_visit": frozenset({"queue_name", "message", "nonce"}),
 }  # fmt: skip
 
 _LOADING_ATTRIBUTES = frozenset(

@@ -28,7 +28,9 @@ _PROBLEM_HEADERS = (("Content-Type", problems.MEDIA_TYPE), *NO_STORE)
 FIRST_REFRESH_S = 2  # without JavaScript a candidate's cookie comes back this soon
 _MINUTE_S = 60
 _HOUR_MIN = 60
-_ERRORS = (429, 503)
+_ERRORS = (401, 403, 429, 503)
+# States in which a held answer is an error, whatever held_status says.
+HELD_ERRORS = {"unavailable": 503, "sign_in": 401, "had_visit": 403}
 
 Extra = tuple[tuple[str, str], ...]
 
@@ -52,8 +54,8 @@ def _status_json(standing: Standing, code: int, why: str, extra: Extra, *, is_er
         return json_answer(code, standing.status_text(), why, extra)
     if standing.page == "form":
         detail, error = problems.NOT_SENT, "not sent"
-    elif standing.state == "unavailable":
-        detail, error = problems.UNAVAILABLE, "unavailable"
+    elif standing.state in problems.OF_STATES:
+        detail, error = problems.OF_STATES[standing.state]
     else:
         detail, error = problems.TOO_MANY, "too many requests"
     return Respond(code, (*_PROBLEM_HEADERS, *extra), problems.problem_text(code, detail, error, standing.status_text()), why)
@@ -62,7 +64,9 @@ def _status_json(standing: Standing, code: int, why: str, extra: Extra, *, is_er
 def _extra(standing: Standing, request: Request, varies: str, set_cookies: tuple[str, ...]) -> Extra:
     """The headers of every answer that says where someone stands."""
     queue = standing.queue
-    return (("Retry-After", str(standing.poll_s)), ("Stanchion-State", standing.state), cors.vary(queue, varies),
+    # RFC 9110, section 15.5.2: a 401 names a way; the site's own decides which.
+    challenge = (("WWW-Authenticate", f'Bearer realm="{queue.id}"'),) if standing.state == "sign_in" else ()
+    return (("Retry-After", str(standing.poll_s)), ("Stanchion-State", standing.state), *challenge, cors.vary(queue, varies),
             *cors.headers(queue, request), *handed(request, set_cookies))  # fmt: skip
 
 
@@ -112,6 +116,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "drawn": "yes" if standing.drawn else "no",
         "draw_url": standing.draw_url,
         "lane": standing.lane,
+        "sign_in_url": standing.sign_in_url,
         **_opening(standing),
         **promises(queue),
     }
@@ -182,7 +187,7 @@ def _without_body(answer: Respond) -> Respond:
 
 
 _ALWAYS_THERE = ("queue", "position", "ahead", "wait_s", "epoch", "claim_left_s", "opens_at", "message", "arrival", "draw",
-                 "lane")  # fmt: skip
+                 "lane", "sign_in")  # fmt: skip
 
 
 def without_configuration(request: Request, why: str, retry_s: int) -> Respond:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# state -> (heading, sentence, what else stands there: n numbers, e enter link, l leave form, r retry)
+# state -> (heading, sentence, what else stands there: n numbers, e enter link, l leave form, r retry, s sign in)
 _WORDS: dict[str, tuple[str, str, str]] = {
     "waiting": ("You are in line", "Keep this page open. You are let in by itself when it is your turn.", "nl"),
     "called": ("It is your turn", "Come in now: your turn is kept for a short while.", "e"),
@@ -20,6 +20,8 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "You are not inside at the moment, so nothing was sent. Go back to keep a copy of what you typed, then come in.",
         "e",
     ),
+    "sign_in": ("Please sign in first", "Each account gets one place in this line, on whatever device.", "s"),
+    "had_visit": ("You have had your visit", "Each account comes in once, and yours has been in.", ""),
     "ended": ("You are no longer in line", "Your place was given up, or the line has begun anew. You may join again.", "e"),
 }
 _STYLE = (
@@ -29,7 +31,7 @@ _STYLE = (
     "b{display:block;font-size:4rem;line-height:1.1;font-variant-numeric:tabular-nums}"
     "button,a.go{display:inline-block;font:inherit;padding:.6rem 1.1rem;border:1px solid;border-radius:.4rem;"
     "color:inherit;background:none;text-decoration:none}a.go{font-weight:600}"
-    "[data-state=candidate] .n{display:none}"
+    "[data-state=candidate] .n,a[href='']{display:none}"
 )
 # Polls, and reloads only when the state changes: a reload would lose the place on the page for a screen reader.
 _SCRIPT = (
@@ -46,7 +48,7 @@ _SCRIPT = (
 def text(state: str) -> str:
     """The page of a state, with its slots still open. Raises KeyError for an unknown state."""
     heading, sentence, parts = _WORDS[state]
-    live = ' data-url="{{status_url}}"' if state not in ("lapsed", "form", "ended") else ""
+    live = ' data-url="{{status_url}}"' if state not in ("lapsed", "form", "ended", "had_visit") else ""
     poll = "{{retry_s}}" if "r" in parts else "{{poll_s}}"
     body = [f"<h1>{heading}</h1>"]
     if "n" in parts:
@@ -54,6 +56,8 @@ def text(state: str) -> str:
     body.append(f"<p>{sentence}</p><p>{{{{message}}}}</p>")
     if "e" in parts:
         body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')
+    if "s" in parts:
+        body.append('<p><a class="go" href="{{sign_in_url}}">Sign in</a></p>')
     if "l" in parts:
         body.append('<form method="post" action="{{leave_url}}"><button>Leave the line</button></form>')
     refresh = '<noscript><meta http-equiv="refresh" content="{{refresh_s}};url={{target_url}}"></noscript>' if live else ""

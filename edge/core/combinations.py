@@ -20,6 +20,10 @@ def _is_within(host: str, domain: str) -> bool:
     return f".{host.removeprefix('*.')}".endswith(f".{domain}")
 
 
+def _is_ours(rule: str | None) -> bool:
+    return rule is not None and rule.partition(":")[2].lower().startswith("stanchion-")
+
+
 def _is_set(queue: Queue, name: str) -> bool:
     return bool(getattr(queue, name) != QUEUE_DEFAULTS[name])
 
@@ -72,6 +76,11 @@ _SITE: tuple[_Combination, ...] = (
      "means nothing while on_store_error is hold"),
     ("unknown_country", lambda q: q.countries is None and q.unknown_country != "refuse", "means nothing without countries"),
     ("other_countries", lambda q: q.countries is None and q.other_countries != "refuse", "means nothing without countries"),
+    ("visitor_key_required", lambda q: q.visitor_key is None and q.visitor_key_required, "means nothing without visitor_key"),
+    ("one_visit_per_key", lambda q: q.visitor_key is None and q.one_visit_per_key, "means nothing without visitor_key"),
+    ("sign_in_url", lambda q: q.sign_in_url is not None and not q.visitor_key_required,
+     "means nothing unless visitor_key_required is true: nobody has to sign in"),
+    ("visitor_key", lambda q: _is_ours(q.visitor_key), "names that begin with stanchion- are the gate's own and never reach it"),
     ("allowed_origins", lambda q: any(map(_HAS_OWN_PORT, q.allowed_origins)),
      "leave out the port that the scheme has anyway (https :443, http :80), as browsers do"),
     ("cookie_domain", lambda q: q.cookie_domain is not None and q.same_site == "partitioned",
@@ -116,5 +125,5 @@ def _check_lanes(queue: Queue, path: str) -> None:
             raise ConfigError(where, "the first lane is everybody's; invite and rule belong to the others")
         if index > 0 and not has_way_in:
             raise ConfigError(where, "nobody could ever enter it; set invite to true, or a rule")
-        if lane.rule is not None and lane.rule.partition(":")[2].lower().startswith("stanchion-"):
+        if _is_ours(lane.rule):
             raise ConfigError(f"{where}.rule", "names that begin with stanchion- are the gate's own and never reach it")

@@ -18,7 +18,7 @@ from edge.core.scripts import Flavour, Script
 from edge.core.snapshot import Snapshot
 
 _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", "used", "left", "gone", "ended", "claims",
-          "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events")  # fmt: skip
+          "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events", "holders")  # fmt: skip
 
 EndReason = Literal["left", "completed", "revoked", "undelivered", "away"]
 Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon"]
@@ -63,11 +63,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a script said: a verdict, its details in the order of the script's header, and the snapshot that rode along."""
+    """What a script said: a verdict, its details in the order of the script's header, and the snapshot that rode along.
+
+    `visitor`: whom a key stands for now, where the step was one of a key; else empty.
+    """
 
     verdict: str
     details: tuple[str, ...]
     snapshot: Snapshot | None
+    visitor: str = ""
 
     def number(self, index: int) -> int:
         """Detail `index` as a whole number; of a place its position. Raises StoreBusy when the script did not say one."""
@@ -91,7 +95,8 @@ class Answer:
         """Reads a reply. Raises StoreBusy when it is not one of ours (a proxy's answer, another version's)."""
         try:
             verdict, snap = _as_list(_as_list(reply)[0]), _as_list(_as_list(reply)[1])
-            return Answer(str(verdict[0]), tuple(map(str, verdict[1:])), snapshot.parse(snap) if snap else None)
+            whom = str(_as_list(reply)[2]) if len(_as_list(reply)) > 2 else ""
+            return Answer(str(verdict[0]), tuple(map(str, verdict[1:])), snapshot.parse(snap) if snap else None, whom)
         except (TypeError, ValueError, IndexError) as error:
             raise StoreBusy(f"the store answered with something that no script of ours says: {str(reply)[:80]!r}") from error
 
@@ -113,14 +118,17 @@ def _flag(value: bool) -> str:
 
 def join(scope: str, visitor: str, random: str, *, direct: bool = False, wants_in: bool = False, old_epoch: str = "",
          old_position: int = 0, old_line: int = 0, old_arrival: bool = False, line: int = 0, invite: str = "",
-         line_without_invite: int = 0, now_ms: int | None = None) -> Call:  # fmt: skip
+         line_without_invite: int = 0, once: bool = False, now_ms: int | None = None) -> Call:  # fmt: skip
     """Gives `visitor` a place in `line`, the same one each time. `direct`: no cookie of ours came back, so only if nobody queues.
 
-    Verdicts: waiting, called, inside, ended, lapsed, candidate, recovering, refused (status: no new places), missing.
+    A visitor of a key (edge/core/vouching.py) gets the key's live place, or a new one; with `once` none after a visit.
+
+    Verdicts: waiting, called, inside, ended, lapsed, candidate, recovering, missing, refused (the status that gives no new
+    places, or had_visit).
     """
     old = member(old_position, old_line, arrival=old_arrival) if old_position else ""
     return _call(scripts.JOIN, scope, now_ms, random, visitor, _flag(direct), _flag(wants_in), old_epoch, old, line, invite,
-                 line_without_invite)  # fmt: skip
+                 line_without_invite, _flag(once))  # fmt: skip
 
 
 def touch(scope: str, epoch: str, position: int, visitor: str, random: str, *, line: int = 0, arrival: bool = False,

@@ -152,8 +152,8 @@ def _rule(match: Match, queue: Queue) -> str:
 def _held(queue: Queue, outcome: Outcome, match: Match, request: Request, context: Context) -> Respond:
     assert outcome.standing is not None
     where, status = outcome.standing, 429 if outcome.is_refused else None
-    if where.state == "unavailable":
-        status = 503
+    if where.state in answers.HELD_ERRORS:
+        status = answers.HELD_ERRORS[where.state]
     elif outcome.is_refused and where.state == "candidate":
         where = replace(where, page="busy")
     if request.method not in _READS:

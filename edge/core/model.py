@@ -31,6 +31,8 @@ _ORIGIN = Text(
     253,
 )
 _EXTENSION = Text(r"[a-z0-9]+", "an extension in lower case without its dot", 16)
+_RULE = r"(header|cookie):[A-Za-z0-9!#$%&'+.^_|~-]+"
+_RULE_SAYS = "header:NAME or cookie:NAME"
 _DAY_S = 86_400
 
 
@@ -70,7 +72,7 @@ LANE = Obj(
         Field("name", Text(r"[a-z0-9-]+", "only a-z, 0-9 and -", 32), "name of the lane in links and reports"),
         Field("share", Int(1, 1000), "its part of the calls while others wait too; what it does not use goes to them", 1),
         Field("invite", Bool(), "whether a signed invitation link leads here", False),
-        Field("rule", Text(r"(header|cookie):[A-Za-z0-9!#$%&'+.^_|~-]+", "header:NAME or cookie:NAME", 80, optional=True),
+        Field("rule", Text(_RULE, _RULE_SAYS, 80, optional=True),
               "where the site says who may come here: a JWT (HS256) signed with the key of the secret lane:<queue id>", None),
     ),
     lambda v: Lane(v["name"], v["share"], v["invite"], v["rule"]),
@@ -131,6 +133,14 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("max_networks", Int(1, 1000, optional=True),
           "a pass seen from more client networks than this between two renewals is not renewed; null: not counted", None,
           "client networks"),
+    Field("visitor_key", Text(_RULE, _RULE_SAYS, 80, optional=True),
+          "where the site says who the visitor is: a JWT (HS256) signed with the key of the secret lane:<queue id>; one place "
+          "for each of its sub, on however many devices; null: not asked", None),
+    Field("visitor_key_required", Bool(), "whether nobody gets a place without that word; else one comes as anybody", False),
+    Field("one_visit_per_key", Bool(), "whether a key that has been inside gets no other place; else one at the end", False),
+    Field("sign_in_url", Text(r"(https?://[^\s/?#\\\x00-\x1f]+)?/([^\s/\\\x00-\x1f][^\s\\\x00-\x1f]*)?",
+                              "a path of this site, or an address with https:// or http://", 512, optional=True),
+          "where the page sends those who have to sign in; null: nowhere", None),
     Field("events", Bool(), "write what happens to each visit to the event stream of the queue", False),
     Field("held_status", Choice((200, 202, 429, 503)), "HTTP status of a held answer", 503),
     Field("same_site", Choice(("lax", "none", "partitioned")), "SameSite of the cookies; the last two need https", "lax"),
@@ -193,6 +203,10 @@ class Queue:
     candidate_hold_s: int
     places_per_network_per_minute: int
     max_networks: int | None
+    visitor_key: str | None
+    visitor_key_required: bool
+    one_visit_per_key: bool
+    sign_in_url: str | None
     events: bool
     held_status: int
     same_site: Literal["lax", "none", "partitioned"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-URL_SLOTS = frozenset({"status_url", "leave_url", "target_url", "draw_url"})
+URL_SLOTS = frozenset({"status_url", "leave_url", "target_url", "draw_url", "sign_in_url"})
 
 _URL_ATTRIBUTES = frozenset(
     {"href", "src", "action", "formaction", "xlink:href", "poster", "cite", "background", "manifest", "ping", "data"}

@@ -52,6 +52,7 @@ SLOTS: Mapping[str, str] = {
     "drawn": "whether the visitor's place was drawn by lot: yes or no",
     "draw_url": "address where the draw can be checked, or empty",
     "lane": "name of the visitor's lane, or empty",
+    "sign_in_url": "address where one signs in who has to, or empty",
     "claim": "time that a called visitor has, a number in claim_unit",
     "claim_unit": "h, min or s",
     "late_claim": "what becomes of a visitor who comes later than that: head, back or refused",
@@ -64,7 +65,7 @@ SLOTS: Mapping[str, str] = {
 }
 STATES = (
     "waiting", "called", "paused", "prequeue", "not_open", "closed", "sold_out", "maintenance", "lapsed", "unavailable", "busy",
-    "form", "ended",
+    "form", "ended", "sign_in", "had_visit",
 )  # fmt: skip
 BUILTIN_LANGUAGE = "en"
 _SHARED_PAGES = {"candidate": "waiting", "inside": "called"}

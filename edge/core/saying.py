@@ -11,7 +11,7 @@ from edge.core import identity, standing
 from edge.core.asking import script_random
 from edge.core.cookies import expire_cookie
 from edge.core.identity import Visitor
-from edge.core.lanes import has_rules, secret_name, vouched_line
+from edge.core.lanes import has_rules, vouched_line
 from edge.core.lines import dressed, numbered, seated, seen_from, turned_away
 from edge.core.messages import Context, Request
 from edge.core.model import Queue
@@ -19,9 +19,11 @@ from edge.core.outcome import Outcome
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
 from edge.core.tokens import Candidate, Place
+from edge.core.vouching import keyed_visitor, secret_name
 
 AWAY_AFTER_MS = 5_000  # shorter troubles are a delay, not an absence
 BUSY_RETRY_S = (3, 10)
+NO_PLACE_POLL_S = 10  # who signs in in another window is noticed soon
 CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
@@ -52,6 +54,20 @@ class Saying:
             if vouched is not None:
                 return vouched, ""
         return (hopeful.line, hopeful.invite) if hopeful is not None else (queue.line, "")
+
+    def _key(self) -> str:
+        """The visitor of the key that the site vouches for now, or empty."""
+        queue = self.queue
+        if queue.visitor_key is None:
+            return ""
+        secret = self.context.secret(secret_name(queue)) or ""
+        return keyed_visitor(queue, self.request, self.visitor.jar.others, secret, self.context.ring)
+
+    def _no_place(self, state: str, why: str) -> Outcome:
+        """For who has to sign in first, and for a key that had its visit: no place, and the cookies stay as they are."""
+        url = self.queue.sign_in_url if state == "sign_in" else None
+        where = Standing(self.queue, state, self._now_ms(), poll_s=NO_PLACE_POLL_S, sign_in_url=url or "")
+        return Outcome(why, standing=where, set_cookies=self._cookies())
 
     def _turned_away(self, snapshot: Snapshot, status: str) -> Outcome:
         where = turned_away(self.queue, snapshot, status, self._now_ms())

@@ -22,6 +22,7 @@ from edge.core.saying import AWAY_AFTER_MS, CAPPED_RETRY_S, Saying
 from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
 from edge.core.tokens import Pass, Place
+from edge.core.vouching import is_keyed
 
 Standings = Generator[Batch, Reply, Outcome]
 
@@ -155,6 +156,9 @@ class Step(Saying):
         snapshot = answer.snapshot
         if snapshot is None or answer.verdict not in ("inside", "waiting", "called", "recovering", "candidate", "refused"):
             raise StoreBusy(f"the store answered {answer.verdict}")
+        visitor = answer.visitor or visitor
+        if answer.verdict == "refused" and answer.details[0] == "had_visit":
+            return self._no_place("had_visit", "this key has had its visit")
         if answer.verdict == "refused":
             return self._turned_away(self._known(snapshot, self.queue.line), answer.details[0])
         if answer.verdict == "inside":
@@ -200,7 +204,7 @@ class Step(Saying):
         """The turn has gone by. At the door a new place at the end is given, if the queue says so; the status says it first."""
         queue, place, is_final = self.queue, self.visitor.place, answer.details[1:] == ("refused",)
         if self.wants_in and not is_final and place is not None:
-            visitor = identity.new_visitor(self.request)
+            visitor = place.visitor if is_keyed(place.visitor) else identity.new_visitor(self.request)
             call = commands.join(queue.scope, visitor, self._random, wants_in=True, line=place.line)
             again = yield from ask(call, queue, self.request, "join again")
             if again.verdict != "lapsed":
@@ -212,7 +216,9 @@ class Step(Saying):
     # --- arriving ---------------------------------------------------------------------------------------------------
 
     def _arriving(self) -> Standings:
-        hopeful, node, queue = self.visitor.candidate, self.context.node, self.queue
+        hopeful, node, queue, key = self.visitor.candidate, self.context.node, self.queue, self._key()
+        if queue.visitor_key_required and not key:
+            return self._no_place("sign_in", "nobody vouches for the visitor")
         ticket = f"{self.request.random}{'c' if hopeful else ''}"
         # A newcomer's step that has begun to join goes on, whatever this node has learnt of the queue meanwhile: the join may
         # have been an admission.
@@ -230,10 +236,10 @@ class Step(Saying):
         if not node.take_place(queue.id, network, queue.places_per_network_per_minute, now_ms, ticket):
             refused = self._candidate("too many places from one network", now_ms, self._jitter(*CAPPED_RETRY_S))
             return replace(refused, is_refused=True)
-        visitor = hopeful.visitor if hopeful else identity.new_visitor(self.request)
+        visitor = key or (hopeful.visitor if hopeful else identity.new_visitor(self.request))
         line, invite = self._line(hopeful)
         call = commands.join(queue.scope, visitor, self._random, direct=hopeful is None, wants_in=self.wants_in, line=line,
-                             invite=invite, line_without_invite=queue.line)  # fmt: skip
+                             invite=invite, line_without_invite=queue.line, once=queue.one_visit_per_key)  # fmt: skip
         try:
             answer = yield from ask(call, queue, self.request, "join" if hopeful else "join a newcomer")
         except (StoreAway, StoreBusy):

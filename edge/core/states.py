@@ -95,7 +95,7 @@ def opening_is_due(status: str, clock_ms: int, opens_at_ms: int | None) -> bool:
 # What the status JSON may say of a visitor (docs/http.md).
 VISITOR_STATES = (
     "candidate", "waiting", "called", "inside", "prequeue", "not_open", "paused", "closed", "sold_out", "maintenance", "lapsed",
-    "ended", "unavailable",
+    "ended", "unavailable", "sign_in", "had_visit",
 )  # fmt: skip
 
 

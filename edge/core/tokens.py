@@ -111,6 +111,11 @@ class Keyring:
         """The key of the draw's seed: the oldest one, so that a new key in front of it moves no commitment."""
         return self.masters[next(reversed(self.masters))]
 
+    @property
+    def visitor_master(self) -> bytes:
+        """The key by which keys of visitors become ids, of the oldest one too: a new key in front of it moves nobody."""
+        return hmac.digest(self.draw_master, b"stanchion visitor", "sha256")
+
     def key(self, kind: Kind, kid: str) -> bytes:
         """The key of a kind. Raises KeyError for a key id that is not ours."""
         known = self._keys.get((kind, kid))

@@ -8,8 +8,9 @@ import jwt
 import pytest
 
 from edge.core.config import check_config
-from edge.core.lanes import has_rules, rule_headers, secret_name, vouched_line
+from edge.core.lanes import has_rules, rule_headers, vouched_line
 from edge.core.messages import Request
+from edge.core.vouching import secret_name
 from tests.core.support import START_MS, queue
 
 SECRET = "a secret of the shop with 32 bytes and more"

@@ -318,7 +318,7 @@ def test_the_builtin_pages_hold_what_a_page_needs(state: str) -> None:
     filled = page.fill({name: f"/{name}/" for name in SLOTS} | {"refresh_s": "12", "message": "<b>"})
     assert filled == compile_page(text).fill({name: f"/{name}/" for name in SLOTS} | {"refresh_s": "12", "message": "<b>"})
     assert {"queue_name", "state", "nonce", "message", "request_id"} <= page.slots
-    assert ("refresh_s" in page.slots) == ("status_url" in page.slots) == (state not in ("lapsed", "form", "ended"))
+    assert ("refresh_s" in page.slots) == ("status_url" in page.slots) == (state not in ("lapsed", "form", "ended", "had_visit"))
     assert "http://" not in filled
     assert "https://" not in filled
     assert len(filled) < 4096

@@ -18,6 +18,8 @@ QUEUES = [
     queue("plan", manual=True, max_active=4),
     queue("bots", manual=True, crawlers="hold"),
     queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
+    queue("account", manual=True, visitor_key="cookie:account", visitor_key_required=True, one_visit_per_key=True,
+          sign_in_url="/sign-in"),
     queue("spoken", manual=True, page="concert"),
 ]
 

@@ -85,6 +85,10 @@ class Stack:
         """The site's word that a visitor may enter a lane of the queue `vouch`."""
         return jwt.encode({"lane": lane, "exp": int(time.time()) + 600}, LANE_SECRET, "HS256")
 
+    def account(self, name: str) -> str:
+        """The site's word for an account, for the queue `account`."""
+        return jwt.encode({"sub": name, "exp": int(time.time()) + 600}, LANE_SECRET, "HS256")
+
     def configure(self, queues: Sequence[Queue]) -> subprocess.CompletedProcess[str]:
         """`stanchion config apply` with these queues."""
         path = self.folder / "next.json"
@@ -146,7 +150,7 @@ def _environ(folder: Path, redis_url: str, origin_url: str, settings: dict[str, 
         "STANCHION_COUNTRY_HEADER": "x-country",
         "STANCHION_COUNTRY_TRUST_ALL": "1",
         "STANCHION_SIGNING_KEYS": "e2e1:" + AWKWARD_KEY,
-        "STANCHION_LANE_SECRETS": f"vouch={LANE_SECRET}",
+        "STANCHION_LANE_SECRETS": f"vouch={LANE_SECRET} account={LANE_SECRET}",
     } | settings  # fmt: skip
 
 

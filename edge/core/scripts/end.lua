@@ -95,6 +95,7 @@ local function end_place(member)
   if is_before_opening(s) then
     if call('HGET', PLACES, visitor) ~= member then return { 'already' } end
     call('HSET', PLACES, visitor, GIVEN_UP)
+    if held_member(visitor) then hold(visitor, GIVEN_UP) end
   elseif reason == 'completed' or is_over(member) or not mark_over(member) then
     return { 'already' }
   end

@@ -44,7 +44,7 @@ end
 -- names of the generations that were reset last. `killed`: the name of the one that an operator ends now, or ''.
 local function start_epoch(s, begun_by, killed)
   call('UNLINK', PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE, USED, LEFT, GONE, ENDED, CLAIMS, REENTRY, VISITS, PASSED, INVITES,
-    SAMPLE)
+    SAMPLE, HOLDERS)
   if killed ~= '' then
     local names = { killed }
     for name in string.gmatch(s.killed, '%S+') do

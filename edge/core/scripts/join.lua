@@ -2,7 +2,10 @@
 -- ARGV  3 visitor   4 '1' if no cookie of ours came back (then a place is given only when nobody has to queue)
 --       5 '1' if the visitor wants in now   6, 7 epoch and place of an older token, or empty
 --       8 line   9 invitation that leads to this line, or empty   10 line without it
--- Answers as visit.lua, or: {'candidate'}  {'recovering', retry ms}  {'refused', status}: no new places now  {'missing'}
+--       11 '1' if a key that has been inside gets no other place
+-- A visitor 'key.0' stands for a key that the site vouched for (holder.lua): who that is now, the third part of the answer says.
+-- Answers as visit.lua, or: {'candidate'}  {'recovering', retry ms}  {'refused', status}: no new places now, or 'had_visit'
+--          {'missing'}
 --@include head
 
 -- Most joins of a large sale end here: far behind the window, between two sweeps. Nothing but the place is written.
@@ -10,7 +13,7 @@ local at = ARGV[8] == '0' and '' or ARGV[8]
 local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length' .. at, 'cursor' .. at, 'horizon' .. at, 'config_version', 'rate',
   'max_active', 'short_until', 'rotated' .. at, 'sample_every', 'has_events')
 if not f[1] then return { { 'missing' }, {} } end
-if ARGV[4] == '' and ARGV[6] == '' and ARGV[9] == '' and f[10] ~= '0' and f[6] and f[4] + 0 > f[6] + 0
+if ARGV[4] == '' and ARGV[6] == '' and ARGV[9] == '' and not string.find(ARGV[3], '.', 1, true) and f[10] ~= '0' and f[6] and f[4] + 0 > f[6] + 0
     and server_ms() < f[10] + 0 and (f[11] == '0' or not call('HGET', PLACES_OLD, ARGV[3])) then
   local position = text(f[4] + 1)
   local member = at == '' and position or at .. ':' .. position
@@ -28,12 +31,13 @@ end
 local s = load_state()
 tick(s)
 pump(s)
-local visitor, old_epoch, old_token = ARGV[3], ARGV[6], ARGV[7]
+local visitor, old_epoch, old_token = holder_of(ARGV[3]), ARGV[6], ARGV[7]
+local key, count = read_visitor(visitor)
 -- A place of this epoch that the map does not know, or one of a lost epoch, comes back; `line` and `position` if it has one.
 local function find_old()
   local old_line, old_place = read_token(s, old_token)
   local is_set_back = is_from_ahead(s, old_epoch)
-    or (old_epoch == s.epoch and was_set_back(s, old_line, old_place, visitor))
+    or (old_epoch == s.epoch and was_set_back(s, old_line, old_place, ARGV[3]))
   if is_set_back then start_recovery(s) end
   local line, position, given_up = known_place(s, visitor)
   if position > 0 or given_up then return line, position, given_up end
@@ -67,12 +71,33 @@ local function arrive()
   return visit(s, line, position, ARGV[5] == '1'), line
 end
 
-local line, position, given_up
-if old_epoch ~= '' then line, position, given_up = find_old() else line, position, given_up = known_place(s, visitor) end
-local verdict
-if given_up then verdict = { 'ended', '0' }
+-- A key whose pass of a lost epoch was taken over: it has no place, but may be inside.
+local function taken_over()
+  local deadline = held_member(visitor) == TAKEN_OVER and call('ZSCORE', ACTIVE, 'v' .. visitor)
+  return deadline and inside_again(s, '0', deadline)
+end
+
+-- The last place of the key is over: it gets another at the end, unless it had its visit and that was to be the only one.
+local function begin_again(line, position)
+  local last = position > 0 and member_of(line, position) or 'v' .. visitor
+  -- A pass that has run out counts for a few seconds more.
+  if call('ZSCORE', ACTIVE, last) then return { 'candidate' } end
+  local had_visit = position > 0 and was_used(last) or held_member(visitor) == TAKEN_OVER
+  if had_visit and ARGV[11] == '1' then return { 'refused', 'had_visit' }, line end
+  visitor = key .. '.' .. text(count + 1)
+  return arrive()
+end
+
+local line, position, given_up = nil, 0, nil
+local verdict = key and taken_over()
+if verdict then position = 0
+elseif old_epoch ~= '' then line, position, given_up = find_old() else line, position, given_up = known_place(s, visitor) end
+if verdict then line = s.lines[1]
+elseif given_up then verdict = { 'ended', '0' }
 elseif position > 0 then verdict = visit(s, line, position, ARGV[5] == '1')
 elseif line and s.reentry_until > 0 then verdict = { 'recovering', text(math.max(0, s.reentry_until - s.clock)) }
+elseif key and held_member(visitor) then verdict = { 'ended', '0' }
 else verdict, line = arrive() end
+if key and old_epoch == '' and (verdict[1] == 'ended' or verdict[1] == 'lapsed') then verdict, line = begin_again(line, position) end
 save_state(s)
-return { verdict, short_snapshot(s, line) }
+return { verdict, short_snapshot(s, line), key and visitor or nil }

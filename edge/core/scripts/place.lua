@@ -1,3 +1,4 @@
+--@include holder
 -- Places: a new one, the one that a visitor has, and those of before a loss.
 local GIVEN_UP = 'x'
 
@@ -8,6 +9,7 @@ local function new_place(s, line, visitor)
   local position = line.length
   local member = member_of(line, position)
   call('HSET', PLACES, visitor, member)
+  hold(visitor, member)
   if is_before_opening(s) then
     -- With the hash the whole chain of arrivals can be recomputed from the events.
     emit(s, 'arrived', member .. ' ' .. redis.sha1hex(visitor))
@@ -34,8 +36,8 @@ end
 -- The line and the place of a visitor, as the map has them: place 0 if there is none; `GIVEN_UP` as the third value.
 -- Who came back after a loss is in the map with position 0 until the old order is complete.
 local function known_place(s, visitor)
-  local found = call('HGET', PLACES, visitor) or call('HGET', PLACES_OLD, visitor)
-  if not found then return nil, 0 end
+  local found = call('HGET', PLACES, visitor) or call('HGET', PLACES_OLD, visitor) or held_member(visitor)
+  if not found or found == TAKEN_OVER then return nil, 0 end
   if found == GIVEN_UP then return nil, 0, GIVEN_UP end
   local line, number = find_line(s, found)
   if number > 0 then return line, place_of(s, line, number) end
@@ -44,8 +46,10 @@ local function known_place(s, visitor)
 end
 
 local function come_back(line, visitor, old_position)
+  -- Of the places that a key had, one comes back.
+  if holder_of(visitor) ~= visitor then return end
   call('ZADD', REENTRY, 'NX', text(line.base + old_position), visitor)
-  call('HSETNX', PLACES, visitor, line.index .. ':0')
+  if call('HSETNX', PLACES, visitor, line.index .. ':0') == 1 then hold(visitor, line.index .. ':0') end
 end
 
 -- The line and the place that a token names: 'a57' and 'a1:57' are numbers of arrival from before the opening.

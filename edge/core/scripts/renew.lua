@@ -31,18 +31,29 @@ local visitor, expires, is_of_epoch = ARGV[5], tonumber(ARGV[6]), ARGV[3] == s.e
 -- Whether a pass that the state does not have inside may be taken over: its signature proves the admission, so either that was
 -- lost with the last moments of the state, or the visit has ended.
 local function may_take_over(member)
-  if position == 0 then return not call('ZSCORE', ENDED, member) end
+  -- Of the passes that a key had, one is taken over.
+  if position == 0 then return holder_of(visitor) == visitor and not call('ZSCORE', ENDED, member) end
   return not was_used(member) and not is_over(member)
 end
 
+local function use_place(line, member, held)
+  call('ZREM', READY, member)
+  call('ZREM', SEEN, member)
+  line.held = line.held + held - call('ZREM', CALLED, member)
+  call('SETBIT', USED, seat(member), '1')
+  count_people(s)
+end
+
+-- Another device with the same key may have come back with the place that this pass was given for: that is used up now.
+local function take_over_key()
+  call('ZREM', REENTRY, visitor)
+  local its_line, its_position = known_place(s, visitor)
+  if its_position > 0 then use_place(its_line, member_of(its_line, its_position), 0) end
+  hold(visitor, TAKEN_OVER)
+end
+
 local function take_over(member)
-  if position > 0 then
-    call('ZREM', READY, member)
-    call('ZREM', SEEN, member)
-    line.held = line.held + 1 - call('ZREM', CALLED, member)
-    call('SETBIT', USED, seat(member), '1')
-    count_people(s)
-  end
+  if position > 0 then use_place(line, member, 1) elseif read_visitor(visitor) then take_over_key() end
   s.admitted = s.admitted + 1
   emit(s, 'taken_over', member)
   return let_in(s, member)

@@ -278,7 +278,7 @@ def test_a_page_of_trouble_without_a_status_address_loads_itself(visit: Open) ->
     assert tab.loads == 2
 
 
-@pytest.mark.parametrize("state", ["lapsed", "form", "ended"])
+@pytest.mark.parametrize("state", ["lapsed", "form", "ended", "had_visit"])
 def test_a_final_page_asks_nothing_and_shows_the_way(visit: Open, state: str) -> None:
     tab = visit(waiting(state))
     tab.after(120)

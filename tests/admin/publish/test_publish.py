@@ -59,7 +59,7 @@ def test_each_state_has_the_slots_that_it_needs() -> None:
     for (_, state), page in publish("concert", TEMPLATES, ["ja"]).pages.items():
         slots = compile_page(page).slots
         assert slots >= REQUIRED_SLOTS[state]
-        assert ("refresh_s" in slots) == (state not in ("lapsed", "form", "ended"))
+        assert ("refresh_s" in slots) == (state not in ("lapsed", "form", "ended", "had_visit"))
 
 
 def test_a_brand_inherits_and_changes_what_it_says(templates: Path) -> None:
