@@ -17,9 +17,11 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 
 from admin import credentials, settings
+from admin.access.passwords import hash_password
 from admin.app import create_app
 from admin.credentials import NoCredentials
 from admin.settings import Settings, SettingsError
+from admin.state.db import StateError
 
 CANNOT_START = 2
 STOP_TIMEOUT_S = 3
@@ -59,7 +61,8 @@ def _serve() -> int:
         config = settings.load(os.environ)
         known = credentials.load(config, _announce)
         listener = _listen(config)
-    except (SettingsError, NoCredentials) as error:
+        app = create_app(config, known)
+    except (SettingsError, NoCredentials, StateError) as error:
         return _fail(str(error))
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
@@ -67,7 +70,7 @@ def _serve() -> int:
         return _fail(f"port {config.port} on {config.bind} {why}")
     with listener:
         _announce(f"Admin console: {_url(config, listener)}")
-        _Server(_uvicorn_config(config, create_app(config, known))).run(sockets=[listener])
+        _Server(_uvicorn_config(app)).run(sockets=[listener])
     return 0
 
 
@@ -90,7 +93,7 @@ def _url(config: Settings, listener: socket.socket) -> str:
     return f"http://{host}:{listener.getsockname()[1]}"
 
 
-def _uvicorn_config(config: Settings, app: object) -> uvicorn.Config:
+def _uvicorn_config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
         http="h11",
@@ -99,8 +102,8 @@ def _uvicorn_config(config: Settings, app: object) -> uvicorn.Config:
         access_log=False,
         log_level="warning",
         server_header=False,
-        proxy_headers=bool(config.trusted_proxies),
-        forwarded_allow_ips=list(config.trusted_proxies),
+        # The app believes its trusted proxies itself.
+        proxy_headers=False,
         timeout_graceful_shutdown=STOP_TIMEOUT_S,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
@@ -114,7 +117,7 @@ def _hash_password() -> int:
                 return _fail("the two passwords differ")
         else:
             password = sys.stdin.readline().rstrip("\r\n")
-        made = credentials.hash_password(password)
+        made = hash_password(password)
     except ValueError as error:
         return _fail(str(error))
     except (EOFError, KeyboardInterrupt):

@@ -12,8 +12,12 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from admin import console
+from admin.access.identity import Identity
+from admin.access.needs import check_routes, public
+from admin.access.sessions import Sessions
 from admin.api import routes as api
 from admin.api import sites
 from admin.configuration import ConfigurationSource
@@ -25,9 +29,11 @@ from admin.invitations import Invitations
 from admin.kv import FolderKv, Kv
 from admin.log import log
 from admin.operations import Operations
+from admin.request_ids import RequestIds
 from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
-from admin.sessions import Sessions
 from admin.settings import Settings
+from admin.state.db import Database
+from admin.state.migrate import migrate
 from admin.store import Store
 from admin.throttle import Throttle
 from admin.visits import Visits
@@ -42,12 +48,17 @@ def create_app(
     credentials: Credentials,
     *,
     kv: Kv | None = None,
+    db: Database | None = None,
     unix_s: Callable[[], float] = time.time,
     monotonic_s: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """The app. `kv` is the store of configuration and pages, by default the folder of the settings."""
+    """The app. `kv` is the store of configuration and pages, `db` the app's own database (migrated); by default as set.
+
+    Raises StateError.
+    """
     store = Store(settings.redis_url, settings.redis_token, settings.redis_flavour)
-    room = _desk(settings, credentials, store, kv or FolderKv(settings.kv_dir), unix_s, monotonic_s)
+    db = db or open_database(settings)
+    room = _desk(settings, credentials, db, store, kv or FolderKv(settings.kv_dir), unix_s, monotonic_s)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -58,6 +69,7 @@ def create_app(
         with contextlib.suppress(asyncio.CancelledError, Exception):
             await history
         await store.close()
+        db.close()
 
     # docs_url and redoc_url load scripts from elsewhere, which the content security policy forbids.
     app = FastAPI(
@@ -70,21 +82,37 @@ def create_app(
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
+    check_routes(app.router.routes)
     handle_errors(app)
+    app.add_middleware(Identity, room=room)
     app.add_middleware(SessionCookies, secret=credentials.session_secret)
     app.add_middleware(SecurityHeaders)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
+    app.add_middleware(RequestIds, trusted_proxies=settings.trusted_proxies)
     return app
 
 
+def open_database(settings: Settings) -> Database:
+    """The app's own database, brought to this program's schema. Raises StateError."""
+    if not settings.database_url:
+        settings.admin_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    db = Database(settings.database)
+    migrate(db)
+    return db
+
+
 def _desk(
-    settings: Settings, credentials: Credentials, store: Store, kv: Kv, unix_s: Callable[[], float],
+    settings: Settings, credentials: Credentials, db: Database, store: Store, kv: Kv, unix_s: Callable[[], float],
     monotonic_s: Callable[[], float],
 ) -> Desk:  # fmt: skip
     source = ConfigurationSource(kv, monotonic_s)
     operations = Operations(source, store)
     return Desk(
+        settings=settings,
         credentials=credentials,
-        sessions=Sessions(credentials.fingerprint),
+        db=db,
+        sessions=Sessions(db, credentials.fingerprint),
         throttle=Throttle(monotonic_s),
         checking=asyncio.Semaphore(PASSWORD_CHECKS_AT_ONCE),
         kv=kv,
@@ -98,6 +126,7 @@ def _desk(
     )
 
 
+@public("says nothing but whether the app and its stores answer")
 async def healthz(request: Request) -> Response:
     """Alive, and what it sees: 200 also when Redis is away, because a restart would not bring it back."""
     room: Desk = request.app.state.desk

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.exceptions import InvalidHashError
 
 from admin import secret_files
+from admin.access import passwords
+from admin.access.sessions import BREAK_GLASS
+from admin.hashes import sha256
 from admin.secret_files import SecretFileError
 from admin.settings import Settings
 
-OPERATOR = "admin"
-PASSWORD_MIN_CHARACTERS = 12
-PASSWORD_MAX_CHARACTERS = 1_000
 HASH_FILE, TOKEN_FILE, SECRET_FILE = "password-hash", "api-token-sha256", "session-secret"
 
 
@@ -39,32 +39,17 @@ class Credentials:
     session_secret: str = field(repr=False)
 
     def is_password(self, user: str, password: str) -> bool:
-        """Whether this is the operator. Takes as long for an unknown name; costs tens of milliseconds on purpose."""
-        try:
-            matches: bool = PasswordHasher().verify(self.password_hash, password[:PASSWORD_MAX_CHARACTERS])
-        except VerificationError:
-            matches = False
-        return hmac.compare_digest(user.encode(), OPERATOR.encode()) and matches
+        """Whether this is the owner by setting. Costs tens of milliseconds on purpose."""
+        return passwords.matches(self.password_hash, password) and hmac.compare_digest(user.encode(), BREAK_GLASS.encode())
 
     def is_api_token(self, token: str) -> bool:
         """Whether this is the bearer token, compared in constant time."""
-        return hmac.compare_digest(_sha256(token), self.api_token_sha256)
+        return hmac.compare_digest(sha256(token), self.api_token_sha256)
 
     @property
     def fingerprint(self) -> str:
         """Changes with the password; sessions carry it, so a new password ends the old sessions."""
         return hmac.new(self.session_secret.encode(), self.password_hash.encode(), hashlib.sha256).hexdigest()[:16]
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def hash_password(password: str) -> str:
-    """The argon2id hash to keep. Raises ValueError when the password is too short or too long."""
-    if not PASSWORD_MIN_CHARACTERS <= len(password) <= PASSWORD_MAX_CHARACTERS:
-        raise ValueError(f"a password has {PASSWORD_MIN_CHARACTERS} to {PASSWORD_MAX_CHARACTERS} characters")
-    return PasswordHasher().hash(password)
 
 
 def load(settings: Settings, announce: Callable[[str], None]) -> Credentials:
@@ -104,16 +89,16 @@ def _password_hash(settings: Settings, announce: Callable[[str], None]) -> str:
             f" {path} (mode 600). Make one with: python -m admin hash-password"
         )
     password = secrets.token_urlsafe(15)
-    made = hash_password(password)
+    made = passwords.hash_password(password)
     held = secret_files.create(path, made)
     if held == made:
-        announce(f"Console sign-in, shown this once: user {OPERATOR}, password {password}")
+        announce(f"Console sign-in, shown this once: user {BREAK_GLASS}, password {password}")
     return held
 
 
 def _token_hash(settings: Settings, announce: Callable[[str], None]) -> str:
     if settings.api_token:
-        return _sha256(settings.api_token)
+        return sha256(settings.api_token)
     path = settings.admin_dir / TOKEN_FILE
     known = secret_files.read(path) if settings.local else None
     if known:
@@ -124,8 +109,8 @@ def _token_hash(settings: Settings, announce: Callable[[str], None]) -> str:
             " python -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
     token = secrets.token_urlsafe(32)
-    held = secret_files.create(path, _sha256(token))
-    if held == _sha256(token):
+    held = secret_files.create(path, sha256(token))
+    if held == sha256(token):
         announce(f"API token, shown this once (STANCHION_ADMIN_TOKEN sets your own): {token}")
     return held
 

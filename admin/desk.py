@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from jinja2 import Environment
 from starlette.requests import Request
 
+from admin.access.sessions import Sessions
 from admin.configuration import ConfigurationSource
 from admin.credentials import Credentials
 from admin.invitations import Invitations
 from admin.kv import Kv
 from admin.operations import Operations
-from admin.sessions import Sessions
+from admin.settings import Settings
+from admin.state.db import Database
 from admin.throttle import Throttle
 from admin.visits import Visits
 from admin.watch import Watch
@@ -24,7 +26,9 @@ from admin.watch import Watch
 class Desk:
     """The parts of the app. `unix_s` is its only clock for times that people see."""
 
+    settings: Settings
     credentials: Credentials
+    db: Database
     sessions: Sessions
     throttle: Throttle
     # One argon2 check takes 64 MiB, so few run at a time.

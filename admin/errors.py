@@ -10,6 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from admin.access.actor import NotAllowed, SignInNeeded
+from admin.access.forms import Forged
+from admin.access.needs import access_of
+from admin.access.permissions import roles_with
+from admin.api.access import forbidden
 from admin.api.problems import Problem, as_problem, title
 from admin.bodies import BadBody
 from admin.console.render import error_page
@@ -19,11 +24,14 @@ from admin.limits import BadValue
 from admin.log import log
 from admin.operations import Refused, TooManySteps, UnknownQueue
 from admin.security import HEADERS
-from admin.sessions import Forged, SignInNeeded
+from admin.state.db import StateUnavailable
 from admin.store import StoreUnavailable
 from admin.visits import VisitRefused
+from admin.words import _
 
-_ON_PURPOSE = (Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable, VisitRefused, NoKeys)
+_ON_PURPOSE = (
+    Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable, VisitRefused, NoKeys, StateUnavailable,
+)  # fmt: skip
 
 
 def _is_api(request: Request) -> bool:
@@ -37,6 +45,7 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(SignInNeeded, _on_sign_in_needed)
+    app.add_exception_handler(NotAllowed, _on_not_allowed)
     app.add_exception_handler(Forged, _on_forged)
     app.add_exception_handler(Exception, _on_fault)
 
@@ -68,15 +77,26 @@ async def _on_bad_request(request: Request, error: Exception) -> Response:
 
 
 async def _on_sign_in_needed(request: Request, error: Exception) -> Response:
-    if request.url.path.endswith("/live"):
+    access = access_of(request.scope.get("endpoint"))
+    if access and access.polls:
         return JSONResponse({"signed_out": True}, 401)
     if request.method in ("GET", "HEAD"):
         return RedirectResponse(sign_in_path(request), 303)
-    return error_page(request, 401, "You are signed out", "Nothing was done. Sign in, then do it again.", back=SIGN_IN)
+    return error_page(request, 401, _("You are signed out"), _("Nothing was done. Sign in, then do it again."), back=SIGN_IN)
+
+
+async def _on_not_allowed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NotAllowed)
+    if _is_api(request):
+        return forbidden(error).response()
+    text = _("Your role is %(role)s; this needs %(roles)s. Nothing was done. An owner can change roles under People.") % {
+        "role": error.actor.role, "roles": _(" or ").join(roles_with(error.permission))
+    }  # fmt: skip
+    return error_page(request, 403, _("Not for your role"), text)
 
 
 async def _on_forged(request: Request, error: Exception) -> Response:
-    return error_page(request, 403, "Not done", str(error))
+    return error_page(request, 403, _("Not done"), str(error))
 
 
 async def _on_fault(request: Request, error: Exception) -> Response:

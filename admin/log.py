@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
+from admin.request_ids import request_id
+
 
 def log(event: str, **fields: object) -> None:
-    """Writes one line. `event` is a fixed name to search for; no secret may be among the fields."""
-    print(json.dumps({"room": "admin", "event": event, **fields}, default=str), file=sys.stderr, flush=True)
+    """Writes one line, with the id of the request if there is one. `event` is a fixed name; no secret may be among the fields."""
+    asked = {"request_id": request_id()} if request_id() else {}
+    print(json.dumps({"room": "admin", "event": event, **asked, **fields}, default=str), file=sys.stderr, flush=True)

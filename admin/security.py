@@ -6,7 +6,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from admin.sessions import SESSION_IDLE_S
+from admin.access.sessions import SESSION_IDLE_S
 
 # No inline script or style, nothing from elsewhere, in no frame.
 CONTENT_SECURITY_POLICY = (

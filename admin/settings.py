@@ -38,7 +38,13 @@ class Settings:
     signing_keys: Keyring | None = field(default=None, repr=False)
     password_hash: str = field(default="", repr=False)
     trusted_proxies: tuple[str, ...] = ()
+    database_url: str = field(default="", repr=False)
     local: bool = False
+
+    @property
+    def database(self) -> str:
+        """The address of the app's own database: as set, or a file in `admin_dir`."""
+        return self.database_url or f"sqlite:///{self.admin_dir / 'admin.db'}"
 
 
 def _port(environ: Mapping[str, str], name: str, default: str) -> int:
@@ -127,5 +133,6 @@ def load(environ: Mapping[str, str]) -> Settings:
         signing_keys=_signing_keys(environ),
         password_hash=environ.get("STANCHION_ADMIN_PASSWORD_HASH", "").strip(),
         trusted_proxies=_networks(environ),
+        database_url=environ.get("STANCHION_ADMIN_DATABASE_URL", "").strip(),
         local=environ.get("STANCHION_LOCAL", "").strip() == "1",
     )

@@ -126,6 +126,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("STANCHION_ADMIN_PASSWORD_HASH", "", "Argon2 hash of the operator's password.", secret=True),
     Setting("STANCHION_ADMIN_DIR", ".stanchion/admin", "Folder of the admin app's own files."),
     Setting(
+        "STANCHION_ADMIN_DATABASE_URL",
+        "",
+        "Where the admin app keeps people, versions and its audit log: `sqlite:///file` or `postgresql://…`."
+        " Empty: `admin.db` in STANCHION_ADMIN_DIR.",
+        secret=True,
+    ),
+    Setting(
         "STANCHION_LOCAL",
         "0",
         "1: a run on one machine, which makes the secrets that are missing. Never in production.",

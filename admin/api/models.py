@@ -134,6 +134,8 @@ class ProblemShape(BaseModel):
     title: str
     status: int
     detail: str = Field(description="What was wrong, and what to do.")
+    request_id: str = Field(default="", description="Stands in the log too, and in the header X-Request-Id.")
+    needs: str = Field(default="", description="With 403: the scope that the token lacks.")
     code: str = Field(default="", description="For programs, at visits and where a setting is missing.")
     free_units: int = Field(default=0, description="With code reclaimed: units that are free for this visit.")
 

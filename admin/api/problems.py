@@ -13,6 +13,8 @@ from admin.bodies import BadBody
 from admin.keys import NoKeys
 from admin.limits import BadValue
 from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.request_ids import request_id
+from admin.state.db import StateUnavailable
 from admin.store import RETRY_AFTER_S, StoreUnavailable
 from admin.visits import VisitRefused
 
@@ -32,7 +34,9 @@ class Problem(Exception):
 
     def response(self) -> Response:
         """The answer."""
-        body = {"type": "about:blank", "title": title(self.status), "status": self.status, "detail": self.detail}
+        body: dict[str, Any] = {"type": "about:blank", "title": title(self.status), "status": self.status, "detail": self.detail}
+        if request_id():
+            body["request_id"] = request_id()
         # ASCII only: a key that someone sent may hold half a surrogate pair, which UTF-8 cannot carry.
         return Response(json.dumps({**body, **self.members}), self.status, self.headers, MEDIA_TYPE)
 
@@ -64,7 +68,7 @@ def as_problem(error: Exception) -> Problem:
             return Problem(error.status, _sentence(error))
         case BadValue():
             return Problem(422, _sentence(error), errors=[{"at": error.at, "problem": error.problem}])
-        case StoreUnavailable():
+        case StoreUnavailable() | StateUnavailable():
             return Problem(503, _sentence(error), {"Retry-After": str(RETRY_AFTER_S)})
         case _:
             return Problem(500, "Something failed that should not have. It is in the log.")

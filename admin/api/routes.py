@@ -1,4 +1,4 @@
-"""The REST API, `/api/v1`. Every route wants the bearer token; errors are problem details."""
+"""The REST API, `/api/v1`. Every route wants a token with the scope that it names; errors are problem details."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Security
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Query, Request
 
+from admin.access.needs import needs
+from admin.access.permissions import Permission
+from admin.api.access import api_router
 from admin.api.checks import check_batch, only
 from admin.api.models import (
     ADMIT_BODY,
@@ -22,46 +24,30 @@ from admin.api.models import (
     QueueShape,
 )
 from admin.api.problems import MEDIA_TYPE, Problem
+from admin.audit import audit
 from admin.bodies import read_json, read_nothing
+from admin.deeds import admitted, changed, stepped
 from admin.desk import desk
 from admin.limits import BadValue, check_changes
-from admin.log import log
 from admin.operations import new_request_id, request_id_of
 from admin.steps import PLAIN, Action, check_text
 
-PREFIX = "/api/v1"
 LIST_AT_MOST = 500
 # RFC 9110 field values, without blanks; long enough for any UUID or hash.
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
-_bearer = HTTPBearer(auto_error=False, description="STANCHION_ADMIN_TOKEN", scheme_name="token")
-
-
-def require_token(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> None:
-    """Raises a 401 problem unless the request carries the bearer token."""
-    if given is None:
-        challenge = 'Bearer realm="stanchion"'
-        raise Problem(401, "This needs a token: Authorization: Bearer <token>.", {"WWW-Authenticate": challenge})
-    if not desk(request).credentials.is_api_token(given.credentials):
-        challenge = 'Bearer realm="stanchion", error="invalid_token"'
-        raise Problem(401, "The token is not one that this app knows.", {"WWW-Authenticate": challenge})
 
 
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Which problems a route may answer, for its description."""
     content = {MEDIA_TYPE: {"schema": ProblemShape.model_json_schema()}}
-    return {status: {"description": "Problem details", "content": content} for status in (401, *statuses, 503)}
+    return {status: {"description": "Problem details", "content": content} for status in (401, 403, *statuses, 503)}
 
 
-router = APIRouter(
-    prefix=PREFIX,
-    dependencies=[Security(require_token)],
-    tags=["queues"],
-    redirect_slashes=False,
-    generate_unique_id_function=lambda route: route.name,
-)
+router = api_router("queues")
 
 
 @router.get("/queues", response_model=QueueList, responses=described(422))
+@needs(Permission.SEE)
 async def list_queues(
     request: Request, after: str = "", limit: Annotated[int, Query(ge=1, le=LIST_AT_MOST)] = 100
 ) -> Mapping[str, Any]:
@@ -84,12 +70,14 @@ async def list_queues(
 
 
 @router.get("/queues/{queue_id}", response_model=QueueShape, responses=described(404, 422))
+@needs(Permission.SEE)
 async def get_queue(request: Request, queue_id: str) -> Mapping[str, Any]:
     """One queue with its state."""
     return (await desk(request).operations.queue(queue_id)).public()
 
 
 def _add_step(action: Action, says: str) -> None:
+    @needs(Permission.OPERATE)
     async def endpoint(request: Request, queue_id: str) -> Mapping[str, Any]:
         await read_nothing(request)
         return await _control(request, queue_id, action)
@@ -110,6 +98,7 @@ for _action, _says in PLAIN.items():
     responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=MESSAGE_BODY,
 )
+@needs(Permission.OPERATE)
 async def message(request: Request, queue_id: str) -> Mapping[str, Any]:
     """A line of text on the page of everybody who waits; an empty one takes it away."""
     await desk(request).operations.configured(queue_id)
@@ -123,6 +112,7 @@ async def message(request: Request, queue_id: str) -> Mapping[str, Any]:
     responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=BEACON_BODY,
 )
+@needs(Permission.OPERATE)
 async def beacon(request: Request, queue_id: str) -> Mapping[str, Any]:
     """The value of the public random round that the queue named (`draw_beacon`); refused before opens_at and after the draw."""
     await desk(request).operations.configured(queue_id)
@@ -131,11 +121,12 @@ async def beacon(request: Request, queue_id: str) -> Mapping[str, Any]:
 
 
 @router.post("/queues/{queue_id}/start", response_model=QueueShape, responses=described(404, 413, 415, 422))
+@needs(Permission.OPERATE)
 async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Opens a queue that has never run. One that runs is left as it is. Not after a loss of Redis: that recovers by itself."""
     await read_nothing(request)
     view = await desk(request).operations.start(queue_id)
-    log("start", by="api", queue=queue_id, status=view.status)
+    await audit(request).record("queue.start", f"queue:{queue_id}", after={"status": view.status})
     return view.public()
 
 
@@ -145,6 +136,7 @@ async def start(request: Request, queue_id: str) -> Mapping[str, Any]:
     responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=ADMIT_BODY,
 )
+@needs(Permission.OPERATE)
 async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Calls the next people in line, at most those who wait and for whom there is room. `Idempotency-Key` makes a retry safe."""
     await desk(request).operations.configured(queue_id)
@@ -153,8 +145,8 @@ async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
     done = await desk(request).operations.admit(
         queue_id, batch.count, request_id, over_rate=batch.over_rate, lane=batch.lane
     )
-    log("admit", by="api", queue=queue_id, asked=batch.count, called=done.called, note=done.note, over_rate=batch.over_rate,
-        lane=batch.lane)  # fmt: skip
+    what = admitted(done, over_rate=batch.over_rate, lane=batch.lane)
+    await audit(request).record("queue.admit", f"queue:{queue_id}", after=what)
     return {"asked": done.asked, "called": done.called, "note": done.note, "queue": done.queue.public()}
 
 
@@ -164,18 +156,21 @@ async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
     responses=described(404, 409, 413, 415, 422, 429),
     openapi_extra=LIMITS_BODY,
 )
+@needs(Permission.OPERATE)
 async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Changes limits at once. They hold until they go back to the configuration or a publish changes that very limit."""
     await desk(request).operations.configured(queue_id)
     changes = check_changes(await read_json(request))
     change = await desk(request).operations.change_limits(queue_id, changes, _request_id(request, queue_id, "limits"))
-    log("limits", by="api", queue=queue_id, changes=changes)
+    await audit(request).record("queue.limits", f"queue:{queue_id}", *changed(change, changes))
     return change.after.public()
 
 
 async def _control(request: Request, queue_id: str, action: Action, text: str = "") -> Mapping[str, Any]:
-    view = await desk(request).operations.control(queue_id, action, _request_id(request, queue_id, action), text)
-    log(action, by="api", queue=queue_id, status=view.status, **({"text": text} if action in ("message", "beacon") else {}))
+    operations = desk(request).operations
+    before = await operations.queue(queue_id)
+    view = await operations.control(queue_id, action, _request_id(request, queue_id, action), text)
+    await audit(request).record(f"queue.{action}", f"queue:{queue_id}", *stepped(action, before, view))
     return view.public()
 
 

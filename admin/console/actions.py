@@ -8,15 +8,17 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from admin.bodies import read_form
+from admin.access.forms import form_of
+from admin.access.needs import needs
+from admin.access.permissions import Permission
+from admin.audit import audit
 from admin.console import sentences
-from admin.console.pages import show_limits, show_queue, show_reset, signed_in
+from admin.console.pages import show_limits, show_queue, show_reset
 from admin.console.words import people, status
+from admin.deeds import admitted, changed, stepped
 from admin.desk import desk
 from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
-from admin.log import log
 from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
-from admin.sessions import check_form
 from admin.steps import MESSAGE_MAX, Action, check_text
 from admin.store import StoreUnavailable
 
@@ -28,10 +30,9 @@ PRESS_AGAIN = "It may have happened or not. Nothing is done twice: it is safe to
 def action(step: Step) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint around a step: signed in, a form of ours, and trouble shown on the page of the queue."""
 
+    @needs(Permission.OPERATE)
     async def endpoint(request: Request) -> Response:
-        signed_in(request)
-        form = await read_form(request)
-        check_form(request, form)
+        form = await form_of(request)
         queue_id = request.path_params["queue_id"]
         try:
             return await step(request, queue_id, form)
@@ -103,7 +104,7 @@ async def start(request: Request, queue_id: str, form: Form) -> Response:
         return await show_queue(request, queue_id, 422, errors=error)
     view = await desk(request).operations.start(queue_id)
     desk(request).watch.changed(view)
-    log("start", by=request.session["user"], queue=queue_id, status=view.status)
+    await audit(request).record("queue.start", f"queue:{queue_id}", after={"status": view.status})
     return _back(request, queue_id, f"The queue is {status(view.status).lower()}.")
 
 
@@ -119,8 +120,7 @@ async def admit(request: Request, queue_id: str, form: Form) -> Response:
     except BadValue as error:
         return await show_queue(request, queue_id, 422, errors={"count": _sentence(error, error.problem)}, typed=_typed(form))
     desk(request).watch.changed(done.queue)
-    log("admit", by=request.session["user"], queue=queue_id, asked=count, called=done.called, note=done.note, over_rate=over_rate,
-        lane=lane)  # fmt: skip
+    await audit(request).record("queue.admit", f"queue:{queue_id}", after=admitted(done, over_rate=over_rate, lane=lane))
     why = f" of {count:,} asked for: {done.note}" if done.note else ""
     return _back(request, queue_id, f"Called {people(done.called)}{why}.")
 
@@ -170,16 +170,18 @@ async def _change_limits(request: Request, queue_id: str, changes: Mapping[str, 
     request_id = _request_id(queue_id, "limits", form)
     change = await desk(request).operations.change_limits(queue_id, changes, request_id)
     desk(request).watch.changed(change.after)
-    log("limits", by=request.session["user"], queue=queue_id, changes=dict(changes))
+    await audit(request).record("queue.limits", f"queue:{queue_id}", *changed(change, changes))
     return _back(request, queue_id, sentences.changed(change.before, change.after))
 
 
 async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str, text: str = "") -> Response:
     # Another text is another step, also from the same showing of the page.
     name = f"{what} {text}" if text else what
-    view = await desk(request).operations.control(queue_id, what, _request_id(queue_id, name, form), text)
+    operations = desk(request).operations
+    before = await operations.queue(queue_id)
+    view = await operations.control(queue_id, what, _request_id(queue_id, name, form), text)
     desk(request).watch.changed(view)
-    log(what, by=request.session["user"], queue=queue_id, status=view.status)
+    await audit(request).record(f"queue.{what}", f"queue:{queue_id}", *stepped(what, before, view))
     return _back(request, queue_id, f"{says} It concerns {view.concerned}." if view.queue.group else says)
 
 

@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from admin.access.needs import needs
+from admin.access.permissions import Permission
 from admin.configuration import Published
 from admin.console import live, sentences, words
 from admin.console.live import Live
@@ -18,19 +20,12 @@ from admin.console.render import page
 from admin.desk import Desk, desk
 from admin.limits import NAMES
 from admin.operations import UnknownQueue, new_request_id
-from admin.sessions import Operator
 from admin.steps import MESSAGE_MAX
 from admin.watch import Look, Picture
 from edge.core.model import Queue
 
 QUEUES_PER_PAGE = 50
 DEFAULT_BATCH = "50"
-
-
-def signed_in(request: Request, *, touch: bool = True) -> Operator:
-    """Who asks. Raises SignInNeeded."""
-    room = desk(request)
-    return room.sessions.operator(request, room.unix_s(), touch=touch)
 
 
 @dataclass(frozen=True)
@@ -56,9 +51,9 @@ def select(queues: Sequence[Queue], query: Mapping[str, str]) -> Selection:
     return Selection(tuple(found[start : start + QUEUES_PER_PAGE]), search, number, pages, len(found))
 
 
+@needs(Permission.SEE)
 async def list_page(request: Request) -> Response:
     """All queues with their numbers."""
-    signed_in(request)
     published, selection, picture, now = await _list(request)
     stale = live.freshness(now, picture)
     return page(
@@ -67,9 +62,9 @@ async def list_page(request: Request) -> Response:
     )  # fmt: skip
 
 
+@needs(Permission.SEE, polls=True)
 async def list_live(request: Request) -> Response:
     """What has moved on the list, as JSON."""
-    signed_in(request, touch=False)
     _, _, picture, now = await _list(request)
     stale = live.freshness(now, picture)
     return JSONResponse({**now.as_json(), "stale": stale, "shape": "list"})
@@ -85,9 +80,9 @@ async def _list(request: Request) -> tuple[Published, Selection, Picture, Live]:
     return published, selection, picture, now
 
 
+@needs(Permission.SEE)
 async def queue_page(request: Request) -> Response:
     """One queue on one screen."""
-    signed_in(request)
     return await show_queue(request, request.path_params["queue_id"])
 
 
@@ -112,9 +107,9 @@ async def show_queue(
     )  # fmt: skip
 
 
+@needs(Permission.SEE, polls=True)
 async def queue_live(request: Request) -> Response:
     """What has moved on the page of a queue, as JSON; `count` and `rate` are what is typed there."""
-    signed_in(request, touch=False)
     queue_id = request.path_params["queue_id"]
     look, _, picture, now, _ = await _queue(request, queue_id)
     live.controls(now, look.view, request.query_params)
@@ -144,9 +139,9 @@ async def _queue(request: Request, queue_id: str) -> tuple[Look, tuple[Look, ...
     return look, picture.looks, picture, now, published
 
 
+@needs(Permission.OPERATE)
 async def reset_page(request: Request) -> Response:
     """Asks before a reset."""
-    signed_in(request)
     return await show_reset(request, request.path_params["queue_id"])
 
 
@@ -163,9 +158,9 @@ async def show_reset(
     )  # fmt: skip
 
 
+@needs(Permission.OPERATE)
 async def limits_page(request: Request) -> Response:
     """All limits: in force, from the configuration, and a form."""
-    signed_in(request)
     return await show_limits(request, request.path_params["queue_id"])
 
 

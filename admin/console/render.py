@@ -10,8 +10,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from admin.access.actor import find_actor
+from admin.access.forms import csrf_token
+from admin.console.rooms import rooms_for
 from admin.desk import desk
-from admin.sessions import SignInNeeded, csrf_token
+from admin.words import LANGUAGES, gettext, language, ngettext
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "console"
 
@@ -19,8 +22,11 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "console"
 def environment(folder: Path = TEMPLATES) -> Environment:
     """The console's templates: everything is escaped, an unknown name is an error."""
     env = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )  # fmt: skip
+    env.policies["ext.i18n.trimmed"] = True
+    env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.filters["iso"] = lambda at_s: _utc(at_s).isoformat(timespec="seconds").replace("+00:00", "Z")
     env.filters["clock"] = lambda at_s: _utc(at_s).strftime("%H:%M:%S")
     env.filters["number"] = lambda value: f"{value:,}"
@@ -28,17 +34,18 @@ def environment(folder: Path = TEMPLATES) -> Environment:
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Renders a page: who is signed in, the form token and a message of the step before are there for every template."""
-    room = desk(request)
-    try:
-        operator = room.sessions.operator(request, room.unix_s(), touch=False).name
-    except SignInNeeded:
-        operator = ""
-    flash = request.session.pop("flash", "") if operator and status < 400 and template != "error.html" else ""
-    html = room.templates.get_template(template).render(
-        operator=operator, csrf=csrf_token(request), flash=flash, path=request.url.path, **values
-    )
+    """Renders a page. Every template knows who is signed in, what they may do, the form token, and what the step before said."""
+    who = find_actor(request)
+    flash = request.session.pop("flash", "") if who and status < 400 and template != "error.html" else ""
+    html = desk(request).templates.get_template(template).render(
+        who=who, rooms=rooms_for(who), may=who.may if who else _nothing, csrf=csrf_token(request), flash=flash,
+        path=request.url.path, language=language(), languages=LANGUAGES, **values,
+    )  # fmt: skip
     return HTMLResponse(html, status)
+
+
+def _nothing(permission: str) -> bool:
+    return False
 
 
 def error_page(request: Request, status: int, headline: str, text: str, *, back: str = "/") -> HTMLResponse:

@@ -161,7 +161,7 @@ def serve(redis_server: RedisServer, tmp_path: Path) -> Iterator[Serve]:
 @contextlib.contextmanager
 def _running(app: FastAPI, settings: Settings) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(_uvicorn_config(settings, app))
+    server = uvicorn.Server(_uvicorn_config(app))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from admin import secret_files
-from admin.credentials import HASH_FILE, SECRET_FILE, TOKEN_FILE, NoCredentials, hash_password, load
+from admin.access.passwords import hash_password
+from admin.credentials import HASH_FILE, SECRET_FILE, TOKEN_FILE, NoCredentials, load
 from admin.secret_files import SecretFileError
 from admin.settings import Settings
 

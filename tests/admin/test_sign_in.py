@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admin.sessions import HOME, SESSION_IDLE_S, safe_next
+from admin.access.forms import HOME, safe_next
+from admin.access.sessions import SESSION_IDLE_S
 from admin.throttle import NETWORK_ATTEMPTS
 from tests.admin.conftest import PASSWORD, Admin, Browser, Serve, sign_in
 from tests.admin.world import Bridge, queue_json

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from admin.credentials import hash_password
+from admin.access.passwords import hash_password
 from host.edge.__main__ import _options
 from host.settings import SETTINGS, load
 from tests.e2e.stack import START_WITHIN_S

@@ -1,0 +1,1 @@
+"""What the admin app itself keeps: people, sessions, tokens, audit, versions, drafts, plans. The edge reads none of it."""
