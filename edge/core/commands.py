@@ -18,7 +18,8 @@ from edge.core.scripts import Flavour, Script
 from edge.core.snapshot import Snapshot
 
 _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", "used", "left", "gone", "ended", "claims",
-          "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events", "holders")  # fmt: skip
+          "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events", "holders", "joins",
+          "figures")  # fmt: skip
 
 EndReason = Literal["left", "completed", "revoked", "undelivered", "away"]
 Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon"]
@@ -213,6 +214,11 @@ def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], rand
 def read_limits(scope: str) -> list[str]:
     """A plain command: values in force, in the order of LIMITS, then the names that an operator set, then manual and always."""
     return ["HMGET", keys(scope)[0], *LIMITS.values(), "operator", "manual", "always"]
+
+
+def read_figures(scope: str) -> list[str]:
+    """A plain command: the counts of waits and of times before giving up (edge/core/figures.py reads them)."""
+    return ["HGETALL", keys(scope)[_PARTS.index("figures")]]
 
 
 def pipeline(calls: Sequence[Call], flavour: Flavour = "redis") -> list[list[str]]:

@@ -20,7 +20,7 @@ local function give_turns(s, line, members, positions)
     call('ZREM', SEEN, unpack(members))
   end
   local added = call('ZADD', CALLED, unpack(turns))
-  s.called, line.held = s.called + added, line.held + added
+  s.called, line.held, s.turns = s.called + added, line.held + added, s.turns + added
 end
 
 local function range_ready(line, from, to, room)

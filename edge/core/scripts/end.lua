@@ -84,7 +84,7 @@ end
 local function go_away(member)
   call('ZREM', READY, member)
   call('ZREM', SEEN, member)
-  call('ZREM', SAMPLE, member)
+  leave_for_now(s, member)
   local deadline = call('ZSCORE', CALLED, member)
   if deadline and tonumber(deadline) > s.lease + RELOAD_MS then call('ZADD', CALLED, 'XX', text(s.lease + RELOAD_MS), member) end
   return { 'away' }
@@ -99,6 +99,7 @@ local function end_place(member)
   elseif reason == 'completed' or is_over(member) or not mark_over(member) then
     return { 'already' }
   end
+  if reason == 'left' then note_given_up(s, member) end
   call('ZREM', READY, member)
   call('ZREM', SEEN, member)
   call('ZREM', SAMPLE, member)

@@ -44,7 +44,7 @@ end
 -- names of the generations that were reset last. `killed`: the name of the one that an operator ends now, or ''.
 local function start_epoch(s, begun_by, killed)
   call('UNLINK', PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE, USED, LEFT, GONE, ENDED, CLAIMS, REENTRY, VISITS, PASSED, INVITES,
-    SAMPLE, HOLDERS)
+    SAMPLE, HOLDERS, JOINS, FIGURES)
   if killed ~= '' then
     local names = { killed }
     for name in string.gmatch(s.killed, '%S+') do
@@ -60,7 +60,7 @@ local function start_epoch(s, begun_by, killed)
     line.share = 1000
   end
   for _, name in ipairs({ 'pump_at', 'hold_until', 'promised', 'sold', 'recover_until', 'reentry_until',
-    'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'overrun', 'admitted', 'left', 'missed', 'lapsed',
+    'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'overrun', 'turns', 'admitted', 'left', 'missed', 'lapsed',
     'completed', 'revoked', 'expired', 'undelivered', 'checkout_expired', 'pass_expired', 'idle_expired' }) do
     s[name] = 0
   end

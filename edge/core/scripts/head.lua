@@ -15,11 +15,12 @@
 --      15 visits: 'h' member = hard end of the visit, 'c' member = end of its checkout, 'o' member = called over the rate (hash)
 --      16 passed: which position the cursor had passed when (zset, score as ready, member 'line:position:lease ms')
 --      17 invites: invitation -> visitor who used it (hash)   18 nodes: node -> its count of new visits (hash)
---      19 sample: far back and seen lately (zset, score = lease ms)   20 events (stream)
+--      19 sample: far back and seen lately (zset, score = lease ms; negative: closed the page then)   20 events (stream)
 --      21 holders: a key that the site vouched for -> count and member of its last place (hash); see holder.lua
+--      22 joins: when places were taken (zset, score as ready)   23 figures: counts of waits (hash); both as figures.lua says
 -- ARGV  1 explicit Unix ms, or empty for the server's own clock (an edge never gives it)   2 random hex, at least 12 digits
 local STATE, PLACES, PLACES_OLD, READY, SEEN, CALLED, ACTIVE, USED, LEFT, GONE, ENDED, CLAIMS, REENTRY, REQUESTS, VISITS, PASSED,
-  INVITES, NODES, SAMPLE, EVENTS, HOLDERS = unpack(KEYS)
+  INVITES, NODES, SAMPLE, EVENTS, HOLDERS, JOINS, FIGURES = unpack(KEYS)
 local call = redis.call
 
 -- One admission costs this many units of the bucket; a millisecond earns `admit_per_minute` units. Integers only.

@@ -16,6 +16,7 @@ local SAMPLE_OF = 300
 local SAMPLE_KEPT_MS = 150000
 local SAMPLE_SETTLES_MS = 90000
 local VISITS_SPAN_MS = 60000
+--@include figures
 
 -- Their turn is over; capacity goes on at once. What right they have to come back, visit.lua says.
 local function end_leases(s)
@@ -99,12 +100,16 @@ end
 local function sweep(s)
   local full = end_leases(s)
   full = end_passes(s) or full
-  local silent = call('ZRANGEBYSCORE', SEEN, '-inf', text(s.lease - s.grace), 'LIMIT', '0', text(SWEEP))
+  local silent = call('ZRANGEBYSCORE', SEEN, '-inf', text(s.lease - s.grace), 'WITHSCORES', 'LIMIT', '0', text(SWEEP))
   if #silent > 0 then
-    call('ZREM', SEEN, unpack(silent))
-    s.ready = s.ready - call('ZREM', READY, unpack(silent))
-    full = full or #silent == SWEEP
+    note_silent(s, silent, 1)
+    local members = {}
+    for i = 1, #silent, 2 do members[#members + 1] = silent[i] end
+    call('ZREM', SEEN, unpack(members))
+    s.ready = s.ready - call('ZREM', READY, unpack(members))
+    full = full or #members == SWEEP
   end
+  note_waits(s)
   count_claims(s)
   call('ZREMRANGEBYSCORE', CLAIMS, '-inf', text(s.clock - 60000))
   call('ZREMRANGEBYSCORE', ENDED, '-inf', text(s.clock - SKEW_MS))
@@ -171,10 +176,10 @@ local function take_sample(s)
     s.sample_every, s.sample_from = every, s.lease + SAMPLE_SETTLES_MS
   end
   if s.sample_every == 0 then s.present = 1000 return end
-  call('ZREMRANGEBYSCORE', SAMPLE, '-inf', text(s.lease - SAMPLE_KEPT_MS))
+  forget_silent(s)
   local expected = math.floor((far - gone) / s.sample_every)
   if s.lease >= s.sample_from and expected >= 20 then
-    s.present = math.max(20, math.min(1000, math.floor(1000 * call('ZCARD', SAMPLE) / expected)))
+    s.present = math.max(20, math.min(1000, math.floor(1000 * call('ZCOUNT', SAMPLE, '(0', '+inf') / expected)))
   end
 end
 
@@ -214,6 +219,7 @@ end
 
 local function pump(s, force)
   if not force and s.clock < s.pump_at then return end
+  note_joins(s)
   local more = sweep(s)
   go_on_recovering(s)
   watch_load(s)

@@ -7,7 +7,7 @@ local NUMBER_FIELDS = {
   'late_within', 'late_share', 'prequeue_at', 'opens_at', 'closes_at', 'opened_at', 'opened_lease', 'is_drawn', 'is_counted', 'needs_beacon', 'spread',
   'is_group', 'has_events', 'line_count', 'over_rate', 'sample_every', 'sample_from', 'present', 'outflow', 'outflow_known', 'rate_used', 'is_dormant', 'quiet_from',
   'visits_at', 'visits_now', 'visits_before', 'overrun', 'lapsed', 'checkout_expired', 'pass_expired', 'idle_expired',
-  'admitted', 'counted_until', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
+  'turns', 'admitted', 'counted_until', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
 }
 -- Limits may be unset: then they are nil here and '' in the hash. Operators change the first four.
 local LIMIT_FIELDS = { 'rate', 'burst', 'max_active', 'inventory', 'checkout', 'visit_max', 'above' }
@@ -15,7 +15,7 @@ local OPERATORS_FIELDS = 4
 -- Of each line; those of line 0 stand without a number, those of line 2 as `length2`.
 local LINE_FIELDS = {
   'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'late_credit', 'drawn', 'pass', 'held', 'weight', 'passed_at',
-  'mapped_from', 'rotated', 'speed', 'speed_from',
+  'mapped_from', 'rotated', 'speed', 'speed_from', 'noted', 'noted_at', 'note_at',
 }
 local ALL_FIELDS = {}
 for _, list in ipairs({ TEXT_FIELDS, NUMBER_FIELDS, LIMIT_FIELDS, LINE_FIELDS }) do
