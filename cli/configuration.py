@@ -12,6 +12,7 @@ import click
 
 from admin.configure.faults import faults_of_text
 from admin.configure.numbering import numbered
+from admin.configure.warn import warnings
 from cli.local import environment, local_secrets
 from cli.redis_rest import send, start_queue
 from edge.core.commands import take_snapshot
@@ -55,9 +56,19 @@ def _read(file: Path) -> tuple[str, Config]:
 @config.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
-    """Say whether FILE is a configuration; every fault with its place and what is allowed."""
+    """Say whether FILE is a configuration; every fault with its place and what is allowed, and what may be held by mistake."""
     _, checked = _read(file)
     click.echo(f"{file}: good, {len(checked.queues)} queues")
+    _warn(checked)
+
+
+def _warn(checked: Config) -> None:
+    """Says what may be held by mistake. Nothing is refused for it."""
+    found = warnings(checked)
+    for warning in found[:PROBLEMS_SHOWN]:
+        click.echo(f"warning: {warning.words}", err=True)
+    if len(found) > PROBLEMS_SHOWN:
+        click.echo(f"warning: and {len(found) - PROBLEMS_SHOWN} more", err=True)
 
 
 @config.command()

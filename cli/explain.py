@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from admin.configure.warn import warning_about
 from cli.local import environment, local_secrets
 from cli.redis_rest import send
 from edge.core.commands import take_snapshot
@@ -101,10 +102,21 @@ def explain(url: str, method: str, country: str, cookies: Sequence[str], headers
     except (BadQuestion, SettingError, KvError, ConfigError, OSError, UnicodeDecodeError) as error:
         raise click.ClickException(str(error)) from error
     answer, note = _with_state(answer, request, context, environ) if reads_state else (answer, "")
+    warning = _warning(answer, request, context)
     if as_json:
-        click.echo(json.dumps({**answer.public(), "note": note}, indent=2, ensure_ascii=False))
+        said = {**answer.public(), "note": note, "warning": warning or None}
+        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
     else:
-        click.echo(_in_words(answer, note))
+        click.echo(_in_words(answer, note) + (f"\nwarning: {warning}" if warning else ""))
+
+
+def _warning(answer: Explanation, request: Request, context: Context) -> str:
+    """What is said where this looks like a request that should not wait in line."""
+    queue = context.config.queue(answer.queue_id)
+    if queue is None or answer.outcome not in ("hold", "depends", "refuse", "admit"):
+        return ""
+    found = warning_about(queue, request.method, request.target)
+    return found.words if found else ""
 
 
 def _no_page(name: str, language: str, state: str) -> Page:
