@@ -1,6 +1,7 @@
 """A brand: a folder with `brand.json`, its own words, a mark, and templates where it differs from its parent.
 
-brand.json, every key optional except `name` (a brand inherits what it does not say from the one that it `extends`):
+brand.json, every key optional except `name`; what is left out comes from the brand that it `extends`, which is `default` unless
+it says another:
 
     name       shown at the top of the page
     extends    the brand to inherit from
@@ -22,31 +23,27 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from admin.publish.artwork import KINDS
+from admin.publish.brand_checks import KEYS, PICTURE_MAX_BYTES, faults, line_of
 from admin.publish.colours import palette
 from admin.publish.errors import PublishError
-from edge.core import json_text
-from edge.core.errors import ConfigError
 
-_SCHEMES = ("auto", "light", "dark")
-_SUPPORT_STARTS = ("https://", "mailto:", "tel:")
-_PICTURES = {".svg": "svg+xml", ".png": "png", ".webp": "webp", ".jpg": "jpeg"}
-PICTURE_MAX_BYTES = 12 * 1024
+__all__ = ["DEFAULT_BRAND", "KEYS", "PICTURE_MAX_BYTES", "Brand", "brand_faults", "line_of", "load_brand", "read_json"]
+
+#: Every brand extends it that says nothing else.
+DEFAULT_BRAND = "default"
 _MAX_DEPTH = 8  # brands that extend brands
 _DEFAULTS: dict[str, Any] = {
     "scheme": "auto", "radius_px": 8, "font": ["sans-serif"], "languages": [], "support": "", "texts": {},
 }  # fmt: skip
-_TYPES: dict[str, type] = {
-    "name": str, "extends": str, "scheme": str, "light": dict, "dark": dict, "radius_px": int, "font": list,
-    "languages": list, "logo": str, "background": str, "support": str, "texts": dict,
-}  # fmt: skip
-#: The keys of brand.json.
-KEYS = tuple(_TYPES)
 _COLOUR_KEYS = frozenset({"brand", "surface", "ink", "brand_ink", "ground", "accent"})
+
+Chain = list[tuple[Path, dict[str, Any]]]  # the files of a brand and of those it extends, nearest first
 
 
 @dataclass(frozen=True)
@@ -69,112 +66,117 @@ class Brand:
 
 
 def load_brand(brand: str, templates_dir: Path) -> Brand:
-    """Reads a brand and its parents. Raises PublishError, naming file and line."""
-    merged: dict[str, Any] = dict(_DEFAULTS)
+    """Reads a brand and its parents. Raises PublishError, naming file and line, for the first thing that is wrong."""
     chain = _chain(brand, templates_dir)
-    for _, values in reversed(chain):
-        texts = dict(merged["texts"])
-        for language, words in values.get("texts", {}).items():
-            texts[language] = {**texts.get(language, {}), **words}
-        merged |= values | {"texts": texts}
-    file = chain[0][0]
-    if "name" not in merged:
-        raise PublishError(str(file), 0, "the key 'name' is missing")
-    scheme = merged["scheme"]
-    if scheme not in _SCHEMES:
-        raise PublishError(str(file), line_of(file, "scheme"), f"scheme {scheme!r}: one of {', '.join(_SCHEMES)}")
-    light, dark = (_colours(chain, merged, mode) for mode in (("light", "dark") if scheme == "auto" else (scheme, scheme)))
+    for error in _faults(chain, templates_dir):
+        raise error
+    merged = _merged(chain)
+    light, dark = (palette(merged[mode]) for mode in _modes(merged))
     return Brand(
-        brand, merged["name"], scheme, light, dark, merged["radius_px"], merged["font"], merged["languages"],
+        brand, merged["name"], merged["scheme"], light, dark, merged["radius_px"], merged["font"], merged["languages"],
         _picture(chain, "logo"), _picture(chain, "background"), merged["support"], merged["texts"],
         tuple(path.parent for path, _ in chain),
     )  # fmt: skip
 
 
-def line_of(file: Path, key: str) -> int:
-    """The line (from 1) of a JSON file on which a key first stands; 0 if it does not."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return next((number for number, line in enumerate(lines, 1) if f'"{key}"' in line), 0)
+def brand_faults(brand: str, templates_dir: Path) -> list[PublishError]:
+    """Everything that is wrong with a brand's values, for a form that shows all of it at once."""
+    try:
+        return list(_faults(_chain(brand, templates_dir), templates_dir))
+    except PublishError as error:
+        return [error]
 
 
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises PublishError, naming file and line."""
     try:
-        values = json_text.read_json(file.read_bytes())
+        values = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PublishError(str(file), 0, "there is no such file") from None
-    except ConfigError as error:
-        cause = error.__cause__
-        line = cause.lineno if isinstance(cause, json.JSONDecodeError) else line_of(file, error.path) if error.path else 0
-        raise PublishError(str(file), line, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise PublishError(str(file), 0, f"not UTF-8: {error.reason}") from error
+    except json.JSONDecodeError as error:
+        raise PublishError(str(file), error.lineno, f"not JSON: {error.msg}") from error
     if not isinstance(values, dict):
         raise PublishError(str(file), 1, "must hold one JSON object")
     return values
 
 
-def _chain(brand: str, templates_dir: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """The files of a brand and of those it extends, nearest first."""
-    chain: list[tuple[Path, dict[str, Any]]] = []
+def _chain(brand: str, templates_dir: Path) -> Chain:
+    chain: Chain = []
     wanted: str | None = brand
     while wanted is not None:
-        if Path(wanted).name != wanted or wanted.startswith("."):
-            raise PublishError(str(chain[-1][0] if chain else templates_dir), 0, f"{wanted!r} is no name of a brand")
+        told = str(chain[-1][0] if chain else templates_dir)
+        if not isinstance(wanted, str) or Path(wanted).name != wanted or wanted.startswith(".") or not wanted:
+            raise PublishError(told, 0, f"{str(wanted)[:80]!r} is no name of a brand", "extends" if chain else "")
         file = templates_dir / "brands" / wanted / "brand.json"
         if len(chain) == _MAX_DEPTH or any(file == seen for seen, _ in chain):
-            raise PublishError(str(file), line_of(file, "extends"), "brands extend each other in a circle")
+            raise PublishError(str(file), line_of(file, "extends"), "brands extend each other in a circle", "extends")
+        if chain and not file.is_file():
+            raise PublishError(told, line_of(chain[-1][0], "extends"), f"there is no such file: {file}", "extends")
         values = read_json(file)
-        _check(file, values)
         chain.append((file, values))
-        wanted = values.get("extends")
+        wanted = values.get("extends", DEFAULT_BRAND if _has_default(wanted, templates_dir) else None)
     return chain
 
 
-def _check(file: Path, values: Mapping[str, Any]) -> None:
-    for key, value in values.items():
-        if key not in _TYPES:
-            raise PublishError(str(file), line_of(file, key), f"unknown key {key!r}: one of {', '.join(_TYPES)}")
-        if not isinstance(value, _TYPES[key]) or isinstance(value, bool):
-            raise PublishError(str(file), line_of(file, key), f"{key} must be of type {_TYPES[key].__name__}")
-    if not 0 <= values.get("radius_px", 0) <= 40:
-        raise PublishError(str(file), line_of(file, "radius_px"), "radius_px must be from 0 to 40")
-    for family in values.get("font", []):
-        if not isinstance(family, str) or not family.replace(" ", "").replace("-", "").isalnum():
-            raise PublishError(str(file), line_of(file, "font"), f"font {family!r}: letters, digits, blanks and '-' only")
-    if values.get("support") and not values["support"].startswith(_SUPPORT_STARTS):
-        raise PublishError(str(file), line_of(file, "support"), f"support must start with {', '.join(_SUPPORT_STARTS)}")
-    for language in values.get("languages", []):
-        if not isinstance(language, str) or not language.replace("-", "").isalnum() or not language.isascii():
-            raise PublishError(str(file), line_of(file, "languages"), f"{language!r} is no language tag, as en or pt-BR")
-    for language, words in values.get("texts", {}).items():
-        if not isinstance(words, dict) or not all(isinstance(text, str) for text in words.values()):
-            raise PublishError(str(file), line_of(file, language), f"texts.{language} must hold texts by key")
+def _has_default(brand: str, templates_dir: Path) -> bool:
+    return brand != DEFAULT_BRAND and (templates_dir / "brands" / DEFAULT_BRAND / "brand.json").is_file()
 
 
-def _picture(chain: list[tuple[Path, dict[str, Any]]], key: str) -> str:
+def _faults(chain: Chain, templates_dir: Path) -> Iterator[PublishError]:
+    found = False
+    for file, values in chain:
+        for error in faults(file, values, templates_dir):
+            found = True
+            yield error
+    file, values = chain[0]
+    if "name" not in values and not any("name" in above for path, above in chain if path.parent.name != DEFAULT_BRAND):
+        found = True
+        yield PublishError(str(file), 0, "the key 'name' is missing: it stands at the top of every page", "name")
+    if not found:
+        yield from _colour_faults(chain)
+
+
+def _merged(chain: Chain) -> dict[str, Any]:
+    """The values of a brand over those of its parents; texts are put together key by key."""
+    merged: dict[str, Any] = dict(_DEFAULTS)
+    for _, values in reversed(chain):
+        texts = dict(merged["texts"])
+        for language, words in values.get("texts", {}).items():
+            texts[language] = {**texts.get(language, {}), **words}
+        merged |= values | {"texts": texts}
+    return merged
+
+
+def _modes(merged: Mapping[str, Any]) -> tuple[str, str]:
+    scheme = merged["scheme"]
+    return ("light", "dark") if scheme == "auto" else (scheme, scheme)
+
+
+def _colour_faults(chain: Chain) -> Iterator[PublishError]:
+    merged = _merged(chain)
+    for mode in dict.fromkeys(_modes(merged)):
+        file = next((path for path, values in chain if mode in values), chain[0][0])
+        chosen = merged.get(mode, {})
+        missing = {"brand", "surface", "ink"} - chosen.keys()
+        strange = chosen.keys() - _COLOUR_KEYS
+        if missing or strange:
+            what = f"is missing {sorted(missing)}" if missing else f"has unknown keys {sorted(strange)}"
+            yield PublishError(str(file), line_of(file, mode), f"{mode} {what}: it takes {sorted(_COLOUR_KEYS)}", mode)
+            continue
+        try:
+            palette(chosen)
+        except (ValueError, AttributeError, TypeError) as error:
+            key = next((name for name in chosen if str(error).startswith(f"{name}:")), "")
+            line = line_of(file, mode, *([key] if key else []))
+            yield PublishError(str(file), line, f"{mode}: {error}", f"{mode}.{key}" if key else mode)
+
+
+def _picture(chain: Chain, key: str) -> str:
     """The picture that the brand or its nearest parent names, as a data: URL; empty without one."""
-    file, name = next(((path, values[key]) for path, values in chain if key in values), (chain[0][0], ""))
+    folder, name = next(((path.parent, values[key]) for path, values in chain if key in values), (Path(), ""))
     if not name:
         return ""
-    picture, kind = file.parent / name, _PICTURES.get(Path(name).suffix.lower())
-    if Path(name).name != name or kind is None:
-        raise PublishError(str(file), line_of(file, key), f"{key} {name!r}: a file beside brand.json, {', '.join(_PICTURES)}")
-    if not picture.is_file():
-        raise PublishError(str(file), line_of(file, key), f"{key} {name!r}: there is no such file")
-    if (size := picture.stat().st_size) > PICTURE_MAX_BYTES:
-        raise PublishError(str(picture), 0, f"{size} bytes: a picture may have {PICTURE_MAX_BYTES}, for every visitor loads it")
-    return f"data:image/{kind};base64,{base64.b64encode(picture.read_bytes()).decode()}"
-
-
-def _colours(chain: list[tuple[Path, dict[str, Any]]], merged: Mapping[str, Any], mode: str) -> dict[str, str]:
-    file = next((path for path, values in chain if mode in values), chain[0][0])
-    chosen = merged.get(mode, {})
-    missing = {"brand", "surface", "ink"} - chosen.keys()
-    strange = chosen.keys() - _COLOUR_KEYS
-    if missing or strange:
-        what = f"is missing {sorted(missing)}" if missing else f"has unknown keys {sorted(strange)}"
-        raise PublishError(str(file), line_of(file, mode), f"{mode} {what}: it takes {sorted(_COLOUR_KEYS)}")
-    try:
-        return palette(chosen)
-    except (ValueError, AttributeError, TypeError) as error:
-        line = next((n for key in chosen if str(error).startswith(f"{key}:") and (n := line_of(file, key))), 0)
-        raise PublishError(str(file), line or line_of(file, mode), f"{mode}: {error}") from error
+    file = folder / name
+    return f"data:image/{KINDS[file.suffix.lower()]};base64,{base64.b64encode(file.read_bytes()).decode()}"

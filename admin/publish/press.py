@@ -43,7 +43,14 @@ class Press:
             self._end()
 
     def run(self, brand: str, job: dict[str, Any]) -> dict[str, Any]:
-        """The answer of `admin.publish.worker` to a job about a brand. Raises PublishError for a fault, and for its end."""
+        """The answer of `admin.publish.worker` to a job about a brand. Raises PublishError for a fault, or its end."""
+        answer = self.ask(brand, job)
+        for fault in answer.get("faults", ()):
+            raise PublishError(*fault)
+        return answer
+
+    def ask(self, brand: str, job: dict[str, Any]) -> dict[str, Any]:
+        """The same with all `faults` in the answer, each as the arguments of a PublishError."""
         with self._lock:
             line, is_late = self._asked(json.dumps(job))
         if is_late:
@@ -51,8 +58,6 @@ class Press:
         if not line.endswith("\n"):
             raise PublishError(brand, 0, "the process that renders has ended; does a template nest too deep or ask for too much?")
         answer: dict[str, Any] = json.loads(line)
-        if "fault" in answer:
-            raise PublishError(answer["file"], answer["line"], answer["fault"], answer["field"])
         return answer
 
     def _asked(self, job: str) -> tuple[str, bool]:

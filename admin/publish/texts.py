@@ -43,6 +43,7 @@ class Texts:
 
     def __init__(self, brand: Brand, language: str, templates_dir: Path) -> None:
         self._file = catalogue_file(templates_dir, language)
+        self._language = language
         self._is_source = language == SOURCE_LANGUAGE
         self._messages = messages(templates_dir, language)
         self._own = brand.texts.get(language, {})
@@ -61,7 +62,7 @@ class Texts:
         if stray := sorted(self._own.keys() - self._known):
             near = get_close_matches(stray[0], self._known, 1)
             hint = f": do you mean {near[0]!r}?" if near else ""
-            raise PublishError(*self._place(stray[0]), f"texts: {stray[0]!r} is the key of no message{hint}")
+            raise self._fault(stray[0], f"texts: {stray[0]!r} is the key of no message{hint}")
 
     def _text(self, key: str, english: str) -> str:
         self._known.add(key)
@@ -73,7 +74,7 @@ class Texts:
         if self._is_source:
             return english
         what = f"the message {key!r} has changed: it is now {english!r}" if source else f"the message {key!r} is not translated"
-        raise PublishError(str(self._file), 0, f"{what} (msgctxt {key!r}, msgid {english!r})")
+        raise PublishError(str(self._file), line_of(self._file, key), f"{what} (msgctxt {key!r}, msgid {english!r})")
 
     def _filled(self, key: str, text: str, value: Callable[[str], Markup]) -> Markup:
         first, *rest = text.split("{")
@@ -81,7 +82,7 @@ class Texts:
         for piece in rest:
             name, brace, after = piece.partition("}")
             if not brace or name not in PLACEHOLDERS:
-                raise PublishError(*self._place(key), f"the text {key!r} holds {{{name[:30]}}}, which is no placeholder")
+                raise self._fault(key, f"the text {key!r} holds {{{name[:30]}}}, which is no placeholder")
             parts += [value(name), escape(after)]
         return Markup("").join(parts)
 
@@ -105,11 +106,14 @@ class Texts:
             return Markup(f'<bdi data-v="{name}">{{{{{name}}}}}</bdi>')
         return _WORDS_OF[name](name, self._words)
 
-    def _place(self, key: str) -> tuple[str, int]:
-        """The file and line that a text came from."""
-        files = [folder / "brand.json" for folder in self._brand.folders] + [self._file]
-        found = ((str(file), line_of(file, key)) for file in files if file.is_file())
-        return next(((file, line) for file, line in found if line), (str(self._file), 0))
+    def _fault(self, key: str, what: str) -> PublishError:
+        """A fault of a text, where it came from: the brand or the nearest of its parents, else the catalogue."""
+        path = ("texts", self._language, key)
+        files = [folder / "brand.json" for folder in self._brand.folders]
+        for file in files:
+            if file.is_file() and (line := line_of(file, *path)):
+                return PublishError(str(file), line, what, ".".join(path))
+        return PublishError(str(self._file), line_of(self._file, key) if self._file.is_file() else 0, what)
 
 
 def _time(name: str, words: Words) -> Markup:

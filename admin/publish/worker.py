@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from admin.publish.brand import brand_faults
 from admin.publish.errors import PublishError
 from admin.publish.limits import PAGE_MAX_S, limit_memory
 from admin.publish.looks import preview_page
@@ -24,12 +25,20 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
             page = preview_page(templates_dir, job["brand"], job["language"], job["look"], job["nonce"], job["message"],
                                 status_url=job["status_url"], page_max_s=PAGE_MAX_S)  # fmt: skip
             return {"page": page}
+        if job["what"] == "check" and (found := brand_faults(job["brand"], templates_dir)):
+            return {"faults": [_told(error) for error in found]}
         made = publish(job["brand"], templates_dir, job["languages"], page_max_s=PAGE_MAX_S)
+        if job["what"] == "check":
+            return {"faults": []}
         return {"languages": made.languages, "pages": [[*where, page] for where, page in made.pages.items()]}
     except PublishError as error:
-        return {"file": error.file, "line": error.line, "fault": error.what, "field": error.field}
+        return {"faults": [_told(error)]}
     except MemoryError:
-        return {"file": job["brand"], "line": 0, "fault": "needs more memory than rendering may take", "field": ""}
+        return {"faults": [(job["brand"], 0, "needs more memory than rendering may take", "")]}
+
+
+def _told(error: PublishError) -> tuple[str, int, str, str]:
+    return error.file, error.line, error.what, error.field
 
 
 def main() -> None:

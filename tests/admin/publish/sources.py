@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from admin.publish import PublishError, publish
+
 TEMPLATES = Path(__file__).parents[3] / "templates"
 
 
@@ -30,3 +34,10 @@ def make(templates: Path, brand: str = "mine", files: dict[str, str] | None = No
     for name, text in (files or {}).items():
         (folder / name).write_text(text)
     return folder
+
+
+def refused(templates: Path, brand: str = "mine", languages: tuple[str, ...] = ("en",)) -> PublishError:
+    """The fault for which a brand is not published."""
+    with pytest.raises(PublishError) as caught:
+        publish(brand, templates, languages)
+    return caught.value

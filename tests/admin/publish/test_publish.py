@@ -5,27 +5,20 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from admin.publish import PublishError, publish
+from admin.publish import publish
 from admin.publish.__main__ import main, seed
 from admin.publish.catalogue import available_languages
 from admin.publish.checks import REQUIRED_SLOTS
 from admin.publish.languages import direction, font_stack
 from edge.core.pages import STATES, compile_page
-from tests.admin.publish.sources import TEMPLATES, make
+from tests.admin.publish.sources import TEMPLATES, make, refused
 
 ROOT = Path(__file__).parents[3]
 SEED = ROOT / "kv-seed"
 BRANDS = sorted(file.parent.name for file in TEMPLATES.glob("brands/*/brand.json"))
-
-
-def refused(templates: Path, brand: str = "mine", languages: tuple[str, ...] = ("en",)) -> PublishError:
-    with pytest.raises(PublishError) as caught:
-        publish(brand, templates, languages)
-    return caught.value
 
 
 @pytest.mark.parametrize("brand", BRANDS)
@@ -101,58 +94,6 @@ def test_faint_colours_are_corrected_in_light_and_dark(templates: Path) -> None:
     assert "--ink: #dddddd" not in page
     assert "--ink: #222222" not in page
     assert "--brand-ink: #ffffff" not in page
-
-
-@pytest.mark.parametrize(
-    ("values", "line", "words"),
-    [
-        ({"light": {"brand": "blue", "surface": "#fff", "ink": "#000"}}, 5, "light: brand: 'blue' is no colour"),
-        ({"light": {"brand": "#00f", "surface": "#fff"}}, 4, "light is missing ['ink']"),
-        ({"light": {"brand": "#00f", "surface": "#fff", "ink": "#000", "glow": "#fff"}}, 4, "unknown keys ['glow']"),
-        ({"light": {"brand": 7, "surface": "#fff", "ink": "#000"}}, 4, "light: "),
-        ({"scheme": "grey"}, 4, "scheme 'grey': one of auto, light, dark"),
-        ({"radius_px": 99}, 4, "radius_px must be from 0 to 40"),
-        ({"radius_px": True}, 4, "radius_px must be of type int"),
-        ({"font": ["x; color: red"]}, 4, "font 'x; color: red'"),
-        ({"glow": "x"}, 4, "unknown key 'glow'"),
-        ({"logo": "x.svg"}, 4, "logo 'x.svg': there is no such file"),
-        ({"logo": "../x.svg"}, 4, "a file beside brand.json"),
-        ({"background": "x.gif"}, 4, "background 'x.gif': a file beside brand.json"),
-        ({"support": "javascript:x"}, 4, "support must start with https://"),
-        ({"languages": ["en", "../x"]}, 4, "'../x' is no language tag"),
-        ({"texts": {"en": {"leave.button": "{oops}"}}}, 6, "'leave.button' holds {oops}"),
-        ({"texts": {"en": {"leave.button": "{position"}}}, 6, "'leave.button' holds {position"),
-        ({"texts": {"en": {"leave.buton": "Go"}}}, 6, "'leave.buton' is the key of no message: do you mean 'leave.button'?"),
-        ({"texts": {"en": "none"}}, 5, "texts.en must hold texts by key"),
-        ({"extends": "nobody"}, 0, "there is no such file"),
-        ({"extends": "../default"}, 0, "is no name of a brand"),
-        ({"extends": "mine"}, 3, "in a circle"),
-    ],
-)
-def test_a_mistake_in_brand_json_is_named_with_its_line(templates: Path, values: dict[str, Any], line: int, words: str) -> None:
-    make(templates, **values)
-    error = refused(templates)
-    assert words in str(error)
-    assert (error.line, Path(error.file).name) == (line, "brand.json") or line == 0
-
-
-def test_json_that_is_none_is_named_with_its_line(templates: Path) -> None:
-    make(templates, files={"brand.json": '{"name": "x",\n "light": }'})
-    error = refused(templates)
-    assert (error.line, Path(error.file).name) == (2, "brand.json")
-    make(templates, files={"brand.json": "[]"})
-    assert "must hold one JSON object" in str(refused(templates))
-    (templates / "brands/mine/brand.json").write_bytes(b"\xff{}")
-    assert "not UTF-8" in str(refused(templates))
-
-
-def test_a_brand_needs_a_name_and_a_folder(templates: Path) -> None:
-    make(templates)
-    (templates / "brands/mine/brand.json").write_text("{}")
-    assert "the key 'name' is missing" in str(refused(templates))
-    assert "there is no such file" in str(refused(templates, "nobody"))
-    assert "there is no such file" in str(refused(templates, "default", ("xx",)))
-    assert "no name of a brand" in str(refused(templates, ".."))
 
 
 @pytest.mark.parametrize(
