@@ -32,6 +32,8 @@ from admin.publish.artwork import KINDS
 from admin.publish.brand_checks import KEYS, PICTURE_MAX_BYTES, faults, line_of
 from admin.publish.colours import palette
 from admin.publish.errors import PublishError
+from edge.core import json_text
+from edge.core.errors import ConfigError
 
 __all__ = ["DEFAULT_BRAND", "KEYS", "PICTURE_MAX_BYTES", "Brand", "brand_faults", "line_of", "load_brand", "read_json"]
 
@@ -90,13 +92,13 @@ def brand_faults(brand: str, templates_dir: Path) -> list[PublishError]:
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises PublishError, naming file and line."""
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = json_text.read_json(file.read_bytes())
     except FileNotFoundError:
         raise PublishError(str(file), 0, "there is no such file") from None
-    except UnicodeDecodeError as error:
-        raise PublishError(str(file), 0, f"not UTF-8: {error.reason}") from error
-    except json.JSONDecodeError as error:
-        raise PublishError(str(file), error.lineno, f"not JSON: {error.msg}") from error
+    except ConfigError as error:
+        cause = error.__cause__
+        line = cause.lineno if isinstance(cause, json.JSONDecodeError) else line_of(file, error.path) if error.path else 0
+        raise PublishError(str(file), line, str(error)) from error
     if not isinstance(values, dict):
         raise PublishError(str(file), 1, "must hold one JSON object")
     return values

@@ -70,7 +70,8 @@ class _Checker(HTMLParser):
         self._open: list[str] = []
 
     def _fail(self, what: str) -> PublishError:
-        return PublishError(self._file, self.getpos()[0], what)
+        line, column = self.getpos()
+        return PublishError(self._file, line, what, column=column)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -143,17 +144,22 @@ class _Checker(HTMLParser):
             raise self._fail(f'a meta refresh may only stand in <noscript>, with content="{_REFRESH}"')
 
     def _css(self, text: str) -> None:
-        css, line = _unescaped(text.lower()), self.getpos()[0]
+        css = _unescaped(text.lower())
         for word in ("@import", "image-set("):
             if (at := css.find(word)) >= 0:
-                raise PublishError(self._file, line + css.count("\n", 0, at), f"{word} may load something from elsewhere")
+                raise self._in_css(css, at, f"{word} may load something from elsewhere")
         at = css.find("url(")
         while at >= 0:
             target = css[at + 4 : at + 80].strip(" \t\n\"'")
             if not target.startswith(("data:image/", "data:font/", "#")):
-                where = line + css.count("\n", 0, at)
-                raise PublishError(self._file, where, f"url({target.split(')')[0]}) refers to something outside of the page")
+                raise self._in_css(css, at, f"url({target.split(')')[0]}) refers to something outside of the page")
             at = css.find("url(", at + 4)
+
+    def _in_css(self, css: str, at: int, what: str) -> PublishError:
+        """A fault at a place in the style sheet or attribute that begins where the parser is."""
+        line, column = self.getpos()
+        begins = css.rfind("\n", 0, at) + 1
+        return PublishError(self._file, line + css.count("\n", 0, at), what, column=at - begins if begins else column + at)
 
 
 def _unescaped(css: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from admin.publish.brand import load_brand
 from admin.publish.catalogue import available_languages
-from admin.publish.checks import check_page
 from admin.publish.errors import PublishError
+from admin.publish.fitness import check_rendered
 from admin.publish.render import render_pages
 from admin.publish.samples import BLOCKED, sample_page, sample_values
 from edge.core.pages import STATES, compile_page
@@ -27,8 +27,9 @@ def preview_page(templates_dir: Path, brand: str, language: str, look: str, nonc
         raise PublishError(look, 0, f"no state of a page: one of {', '.join(LOOKS)}")
     state = sample_page(look)
     offered = available_languages(templates_dir)
-    page = render_pages(load_brand(brand, templates_dir), language, templates_dir, (state,), offered, page_max_s)[state]
-    check_page(f"{brand}/{language}/{state}", page, state, language)
+    found = load_brand(brand, templates_dir)
+    page = render_pages(found, language, templates_dir, (state,), offered, page_max_s)[state]
+    check_rendered(found, language, state, page, templates_dir, offered)
     shown = "candidate" if look == BLOCKED else look
     values = sample_values(shown, nonce=nonce, poll_s="1" if look == BLOCKED else _STILL_POLL_S, retry_s=_STILL_POLL_S,
                            status_url=status_url, message=message)  # fmt: skip

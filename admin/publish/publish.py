@@ -8,9 +8,9 @@ from pathlib import Path
 
 from admin.publish.brand import load_brand
 from admin.publish.catalogue import available_languages
-from admin.publish.checks import check_page
 from admin.publish.compact import compact
 from admin.publish.errors import PublishError
+from admin.publish.fitness import check_rendered
 from admin.publish.render import render_pages
 from edge.core.pages import page_key, seal
 
@@ -41,9 +41,9 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = (), page
     for language in chosen:
         for state, page in render_pages(found, language, templates_dir, offered=chosen, page_max_s=page_max_s).items():
             try:
-                name = page_key(brand, 0, language, state).replace("/0/", "/")
+                page_key(brand, 0, language, state)
             except ValueError as error:
                 raise PublishError(brand, 0, str(error)) from error
-            check_page(name, page, state, language)
+            check_rendered(found, language, state, page, templates_dir, chosen)
             pages[language, state] = seal(compact(page))
     return Publication(brand, chosen, pages)

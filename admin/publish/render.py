@@ -15,6 +15,7 @@ from admin.publish.errors import PublishError
 from admin.publish.languages import direction, font_stack, line_height
 from admin.publish.limits import PAGE_MAX_CHARS, Sandbox, TooMuchError, time_limit
 from admin.publish.locales import own_name
+from admin.publish.origins import Marks, without_marks
 from admin.publish.sources import check_files
 from admin.publish.texts import Texts
 from admin.publish.words import Words
@@ -27,15 +28,17 @@ LINE_STATES = (
 
 
 def render_pages(brand: Brand, language: str, templates_dir: Path, states: Sequence[str] = STATES,
-                 offered: Sequence[str] = (), page_max_s: float = 0) -> dict[str, str]:  # fmt: skip
+                 offered: Sequence[str] = (), page_max_s: float = 0, marks: Marks | None = None) -> dict[str, str]:  # fmt: skip
     """State -> page in one language, not checked yet. `offered`: the languages to choose from on the page.
 
-    `page_max_s`: how long one page may take; 0: as long as it wants (see `limits.time_limit`).
+    `page_max_s`: how long one page may take; 0: as long as it wants (see `limits.time_limit`). `marks`: to be put into the pages.
 
     Raises PublishError, naming file and line.
     """
     check_files([file for folder in brand.folders for file in folder.iterdir() if file.is_file()])
     environment = _environment(brand, templates_dir)
+    if marks is not None:
+        marks.put_into(environment)
     texts = Texts(brand, language, templates_dir)
     words = Words(language, templates_dir)
     shared = {
@@ -57,14 +60,17 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "logo": brand.logo,
         "background": brand.background,
         "slot": _slot,
-        "source": lambda name: Markup(_source(brand, templates_dir, name)),
-        "brand_css": Markup("\n".join(_brand_files(brand, "brand.css"))),
-        "mark": Markup("".join(_brand_files(brand, "mark.svg")[-1:])),
+        "source": lambda name: Markup(_source(brand, templates_dir, name, marks)),
+        "brand_css": Markup("\n".join(_brand_files(brand, "brand.css", marks))),
+        "mark": Markup("".join(_brand_files(brand, "mark.svg", marks)[-1:])),
     }
     pages = {}
     for state in states:
         values = shared | {"page_state": state, "line_states": _line_states(brand, state)}
-        pages[state] = _rendered(environment, state, values, page_max_s)
+        try:
+            pages[state] = _rendered(environment, state, values, page_max_s)
+        except PublishError as error:
+            raise error if error.file else PublishError(str(template_of(brand, templates_dir, state)), 0, error.what) from error
     if set(states) == set(STATES):
         texts.refuse_unknown()
     return pages
@@ -84,11 +90,14 @@ def _environment(brand: Brand, templates_dir: Path) -> Sandbox:
     )
 
 
+def _names(state: str) -> tuple[str, str]:
+    return f"{state}.html.jinja", "line.html.jinja" if state in LINE_STATES else "notice.html.jinja"
+
+
 def _rendered(environment: Sandbox, state: str, values: dict[str, object], page_max_s: float) -> str:
-    names = [f"{state}.html.jinja", "line.html.jinja" if state in LINE_STATES else "notice.html.jinja"]
     try:
         with time_limit(page_max_s):
-            template = environment.select_template(names)
+            template = environment.select_template(_names(state))
             return _tidy(_within_bounds(cast("Generator[str]", template.generate(values))))
     except TemplateSyntaxError as error:
         raise PublishError(error.filename or str(error.name), error.lineno, error.message or "syntax error") from error
@@ -96,8 +105,7 @@ def _rendered(environment: Sandbox, state: str, values: dict[str, object], page_
         raise
     except Exception as error:
         # A template may call anything with anything: whatever comes of it is a fault of the template.
-        file, line = _where(error)
-        raise PublishError(file or _first_file(environment, names), line, _said(error, page_max_s)) from error
+        raise PublishError(*_where(error), _said(error, page_max_s)) from error
 
 
 def _within_bounds(pieces: Generator[str]) -> str:
@@ -131,11 +139,10 @@ def _where(error: Exception) -> tuple[str, int]:
     return (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
 
 
-def _first_file(environment: Sandbox, names: Sequence[str]) -> str:
-    """The file of the first of the templates that there is."""
-    folders = environment.loader.searchpath if isinstance(environment.loader, FileSystemLoader) else []
-    files = [str(Path(folder, name)) for name in names for folder in folders if Path(folder, name).is_file()]
-    return files[0] if files else "templates"
+def template_of(brand: Brand, templates_dir: Path, state: str) -> Path:
+    """The file that the page of a state is rendered from."""
+    files = (folder / name for name in _names(state) for folder in (*brand.folders, templates_dir / "base"))
+    return next((file for file in files if file.is_file()), templates_dir)
 
 
 def _slot(name: str) -> Markup:
@@ -144,21 +151,30 @@ def _slot(name: str) -> Markup:
     return Markup("{{" + name + "}}")
 
 
-def _source(brand: Brand, templates_dir: Path, name: str) -> str:
+def _source(brand: Brand, templates_dir: Path, name: str, marks: Marks | None) -> str:
     """The text of a style or script: the brand's own, else the base's."""
     for folder in (*brand.folders, templates_dir / "base"):
         if Path(name).name == name and (folder / name).is_file():
-            return (folder / name).read_text(encoding="utf-8").strip()
+            return _text(folder / name, marks)
     raise ValueError(f"there is no file {name!r} in the brand or the base")
 
 
-def _brand_files(brand: Brand, name: str) -> list[str]:
+def _brand_files(brand: Brand, name: str, marks: Marks | None) -> list[str]:
     """The files of that name in the brand and its parents, the eldest first."""
     files = [folder / name for folder in reversed(brand.folders)]
-    return [file.read_text(encoding="utf-8").strip() for file in files if file.is_file()]
+    return [_text(file, marks) for file in files if file.is_file()]
+
+
+def _text(file: Path, marks: Marks | None) -> str:
+    try:
+        whole = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise PublishError(str(file), 0, f"not UTF-8: {error.reason}") from error
+    text = whole.strip()
+    return text if marks is None else marks.text(text, str(file), 1 + whole[: whole.find(text)].count("\n"))
 
 
 def _tidy(page: str) -> str:
     """Without indentation, blank lines and the script's line comments: each byte costs a fresh sandbox."""
-    lines = (line.strip() for line in page.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("// ")) + "\n"
+    lines = ((line.strip(), without_marks(line).strip()) for line in page.splitlines())
+    return "\n".join(line for line, plain in lines if plain and not plain.startswith("// ")) + "\n"

@@ -194,8 +194,8 @@ class Reader:
         markup = text.find("<", start, end) >= 0
         if self._drawings and (markup or text[start - 2] == "/"):
             raise self._error(f"<{name}> within a drawing must hold plain text only", start)
-        if name == "script" and text.find("<!--", start, end) >= 0:
-            raise self._error("'<!--' in a script changes where the script ends", start)
+        if name == "script" and (opened := text.find("<!--", start, end)) >= 0:
+            raise self._error("'<!--' in a script changes where the script ends", opened)
         self._stay_in_noscript(start, end)
         if markup or name not in ("title", "textarea"):
             self._no_slot(end, f"inside <{name}>")

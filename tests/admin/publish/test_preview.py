@@ -57,7 +57,7 @@ def test_a_template_is_read_anew_and_its_faults_are_shown(client: TestClient, te
     css.write_text("h1 { background: url(https://elsewhere.example/<b>); }")
     answer = client.get("/page/shop/en/waiting")
     assert answer.status_code == 500
-    assert "shop/en/waiting:" in answer.text
+    assert f"{css}:1:" in answer.text
     assert "refers to something outside of the page" in answer.text
     assert client.get("/page/nobody/en/waiting").status_code == 500
     assert client.get("/page/shop/en/nobody").status_code == 500

@@ -132,8 +132,7 @@ def test_a_message_must_be_translated_and_as_it_is_now(templates: Path) -> None:
 def test_a_page_that_fails_a_check_stops_all(templates: Path) -> None:
     make(templates, files={"brand.css": "body { background: url(https://elsewhere.example/x.png); }"})
     error = refused(templates)
-    assert error.file.startswith("pages/mine/en/")
-    assert error.line > 10
+    assert (Path(error.file).name, error.line) == ("brand.css", 1)
     assert "refers to something outside" in error.what
 
 
