@@ -10,10 +10,12 @@ from dataclasses import replace
 
 from bench.report import Report
 from edge.core import commands
-from sim.run import START_MS, Run
-from sim.sale import Sale, read_sale
+from sim.run import Run
+from sim.sale import Sale
+from sim.sale_file import read_sale
 from sim.server import Server
 from sim.store import Store
+from sim.wire import START_MS
 
 COMMANDS_AT_MOST = 10.0  # per waiting visitor-hour at 4 nodes, presence in the head window apart
 BYTES_AT_MOST = 200

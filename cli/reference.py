@@ -14,7 +14,7 @@ from edge.core.fields import Field, MapOf, Obj
 from edge.core.groups import GROUP_FIELDS, SHARED
 from edge.core.model import LANE, QUEUE_FIELDS, ROUTE
 from host.settings import settings_reference
-from sim.sale import TABLES
+from sim.sale_fields import TABLES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -22,6 +22,10 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 def _default(field: Field) -> str:
     if field.required:
         return "required"
+    if isinstance(field.kind, Obj):
+        return "all defaults"
+    if hasattr(field.kind, "left_out"):
+        return str(field.kind.left_out)
     value = list(field.default) if isinstance(field.default, tuple) else field.default
     value = value or {} if isinstance(field.kind, MapOf) else value
     text = json.dumps(value, ensure_ascii=False)

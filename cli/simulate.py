@@ -14,7 +14,7 @@ from cli.processes import ENDING_SIGNALS, handle
 from edge.core.errors import ConfigError
 from sim.page import as_page
 from sim.report import as_text, violation_text
-from sim.sale import load_sale
+from sim.sale_file import load_sale
 from sim.server import ServerError
 from sim.simulate import Broken
 from sim.simulate import simulate as run_sale

@@ -5,7 +5,6 @@ Every answer is told to it, also one that was lost on the way to the visitor. A 
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,89 +13,37 @@ from edge.core.asking import SNAPSHOT_MAX_AGE_MS
 from edge.core.commands import Answer
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
-from edge.core.states import QUEUE_STATES
-from sim.people import NEVER_MS, Person, State
+from sim.history import History, Violated
+from sim.people import NEVER_MS, Person
 from sim.rate import Limits, Rate
 from sim.raw import Held
+from sim.seats import Seats, member_of
+from sim.slots import Slots
+from sim.turns import Turns
 
-SLOT_FREED_AFTER_MS = 5_000  # law: a slot is freed 5 s after its pass has expired
-SWEPT_WITHIN_MS = 60_000  # sweeps are bounded, so a crowd that expires at once takes a while
 SWEEP_EVERY_MS = 250  # between two sweeps an answer may tell the clock of the last one
 LISTED_AT_MOST = 4_096  # law 7
-OPS = ("join", "touch", "renew", "end")
-VERDICTS = ("waiting", "called", "inside", "ended", "candidate", "recovering", "epoch", "missing", "freed", "left", "already",
-            "late", "conflict", "paused", "closed", "sold_out", "not_open", "prequeue", "other")  # fmt: skip
-_OP_NUMBER = {name: number for number, name in enumerate(OPS)}
-_VERDICT_NUMBER = {name: number for number, name in enumerate(VERDICTS)}
-
-
-class Violated(Exception):
-    """A law is broken. `person`: whose history shows it, or None."""
-
-    def __init__(self, law: str, what: str, at_ms: int, person: Person | None = None) -> None:
-        super().__init__(f"{law}: {what}")
-        self.law, self.what, self.at_ms, self.person = law, what, at_ms, person
-
-
-class History:
-    """What was answered to whom, compact: 18 bytes an answer."""
-
-    def __init__(self) -> None:
-        self._at, self._who, self._position = array("q"), array("i"), array("i")
-        self._op, self._verdict = array("B"), array("B")
-
-    def note(self, at_ms: int, who: int, op: str, verdict: str, position: int) -> None:
-        """Adds one answer."""
-        self._at.append(at_ms)
-        self._who.append(who)
-        self._position.append(position)
-        self._op.append(_OP_NUMBER[op])
-        self._verdict.append(_VERDICT_NUMBER.get(verdict, len(VERDICTS) - 1))
-
-    def __len__(self) -> int:
-        return len(self._at)
-
-    def of(self, who: int) -> list[tuple[int, str, str, int]]:
-        """(ms, step, verdict, position) of one person, in order."""
-        return [
-            (self._at[i], OPS[self._op[i]], VERDICTS[self._verdict[i]], self._position[i])
-            for i, one in enumerate(self._who)
-            if one == who
-        ]
-
-
-def member_of(line: int, position: int, name: str) -> str:
-    """How Redis names a place: its position, after its line unless that is the first; a taken-over pass goes by its visitor."""
-    if position == 0:
-        return f"v{name}"
-    return f"{line}:{position}" if line else str(position)
 
 
 class Account:
-    """The account of one queue. `persons`: by their index."""
+    """The account of one queue, or of a group, whose totals are those of `queue`. `persons`: by their index."""
 
     def __init__(self, queue: Queue, persons: Sequence[Person], at_ms: int) -> None:
         self._queue, self._persons = queue, persons
         limits = Limits(queue.admit_per_minute, queue.burst, queue.max_active, queue.inventory)
         self.rate = Rate(limits, at_ms)
         self.history = History()
+        self.seats, self.slots = Seats(persons), Slots(queue)
+        self.turns = Turns(queue, self.seats, self.slots)
         self.epoch = ""
         self.counts: Counter[str] = Counter()
         self.sold = self.sold_in_all = 0
-        self._places: dict[tuple[int, int], int] = {}
-        self._given: dict[int, tuple[int, int]] = {}
-        self._numbers: dict[tuple[int, int], int] = {}  # of arrivals before the opening
-        self._inside: dict[str, tuple[int, int]] = {}  # member -> (expires by the clock of Redis, person)
-        self._over: dict[str, str] = {}
-        self._expired: set[str] = set()
+        self.most_counted = 0
         self._lost: dict[str, int] = {}  # visitor -> expiry of a pass of a generation that was lost
-        self._cursors: dict[int, int] = {}
         self._before: Held | None = None
         self._calm_from_ms = at_ms
-        self._was_troubled = False
-        self._at_ms = at_ms
+        self._was_troubled = self._is_reset = False
         self._clock_ms = 0
-        self.most_counted = 0
 
     # --- what happened to the queue
 
@@ -122,18 +69,14 @@ class Account:
     def reset(self) -> None:
         """The operator ends the generation: nothing of it counts."""
         self._lost.clear()
-        self._inside.clear()
+        self.slots.inside.clear()
+        self._is_reset = True
 
     def set_back(self, held: Held) -> None:
         """The state is an older one: what was given since is void, and its passes are taken over when they are renewed."""
-        self._places = {place: who for place, who in self._places.items() if place[1] <= held.lengths[place[0]]}
-        kept = set(self._places.values())
-        self._given = {who: place for who, place in self._given.items() if who in kept}
-        self._inside = {member: one for member, one in self._inside.items() if member in held.inside}
-        for member in held.inside:
-            self._over.pop(member, None)
+        for part in (self.seats, self.slots, self.turns):
+            part.set_back(held)
         self.sold, self._before, self._clock_ms = held.sold, None, held.clock_ms
-        self._cursors = dict(enumerate(held.cursors))
         self.rate.begin_in_debt(held.clock_ms)
 
     def _begin(self, epoch: str, clock_ms: int) -> None:
@@ -141,131 +84,105 @@ class Account:
         if is_first:
             return
         self.counts["generations lost or reset"] += 1
-        self._lost.update({self._persons[who].name: until for until, who in self._inside.values()})
-        self._places.clear()
-        self._given.clear()
-        self._numbers.clear()
-        self._inside.clear()
-        self._over.clear()
-        self._expired.clear()
-        self._cursors.clear()
-        self._before, self.sold = None, 0
+        passes = self.slots.begin(is_lost=not self._is_reset)
+        self._lost.update({self._persons[who].name: until for who, until in passes.items()})
+        self.seats.begin()
+        self.turns.begin()
+        self._before, self.sold, self._is_reset = None, 0, False
         self.rate.begin_in_debt(clock_ms)
 
     # --- what visitors were told
 
     def heard(self, person: Person, op: str, answer: Answer, at_ms: int, asked: tuple[str, int], units: int = 0) -> None:
         """An answer to a step of `person`, whose token was of epoch and position `asked`. Raises Violated."""
-        self._at_ms = at_ms
+        try:
+            self._heard(person, op, answer, at_ms, asked, units)
+        except Violated as broken:
+            broken.at_ms = at_ms
+            raise
+
+    def _heard(self, person: Person, op: str, answer: Answer, at_ms: int, asked: tuple[str, int], units: int) -> None:
         verdict, snapshot = answer.verdict, answer.snapshot
         # Of another generation than the one in force, a token is known by its visitor only.
         of_epoch = snapshot is not None and asked[0] == snapshot.epoch
-        position = asked[1] if of_epoch else 0
-        if verdict in ("waiting", "called", "inside") or (verdict == "ended" and of_epoch):
+        position, line = asked[1] if of_epoch else 0, person.line
+        is_placed = verdict in ("waiting", "called", "inside") or (verdict == "ended" and of_epoch)
+        if is_placed:
             position = answer.number(0)
-            if answer.line != person.line:
-                self._break("lanes", f"the lane is line {person.line}, and {answer.details[0]} is in another", person)
         self.history.note(at_ms, person.index, op, verdict, position)
         if snapshot is None:
             return
         if snapshot.epoch != self.epoch:
             self._begin(snapshot.epoch, snapshot.clock_ms)
         if snapshot.clock_ms < self._clock_ms - SWEEP_EVERY_MS:
-            self._break("clock", f"it went back by {self._clock_ms - snapshot.clock_ms} ms", person)
+            raise Violated("clock", f"it went back by {self._clock_ms - snapshot.clock_ms} ms", person)
         self._clock_ms = max(self._clock_ms, snapshot.clock_ms)
-        if verdict in ("waiting", "called", "inside") and position:
-            self._placed(person, position, answer.is_arrival)
-        if verdict == "called" and position > self._cursor_in(snapshot, person.line):
-            self._break("order", f"{position} is called and the cursor is at {self._cursor_in(snapshot, person.line)}", person)
+        if is_placed and position:
+            line = answer.line
+            self.seats.stands(person, line)
+            if verdict != "ended":
+                self.seats.placed(person, line, position, answer.is_arrival)
+        if verdict == "called" and position > snapshot.cursor:
+            raise Violated("order", f"{position} is called and the cursor is at {snapshot.cursor}", person)
+        self._seen(person, op, answer, snapshot, member_of(line, position, person.name), units)
+
+    def _seen(self, person: Person, op: str, answer: Answer, snapshot: Snapshot, member: str, units: int) -> None:
+        verdict, clock_ms = answer.verdict, snapshot.clock_ms
         if verdict == "inside":
-            self._came_in(person, op, position, answer.number(1), snapshot.clock_ms, snapshot.status)
-        elif verdict == "ended" and op == "renew" and self._lost.get(person.name, 0) > snapshot.clock_ms:
-            self._break("lost state", "a pass of the lost generation is refused before it has run out", person)
-        elif verdict == "ended" and op in ("touch", "renew"):
-            known = self._inside.get(member_of(person.line, position, person.name))
-            if known and known[0] > snapshot.clock_ms:
-                self._break("slots", f"the pass of {position} is refused before it has run out", person)
+            self._came_in(person, op, member, answer.number(1), snapshot)
+        elif op == "checkout":
+            self._paid(person, answer, member, clock_ms)
+        elif verdict == "ended" and op == "renew" and self._lost.get(person.name, 0) > clock_ms:
+            raise Violated("lost state", "a pass of the lost generation is refused before it has run out", person)
+        elif verdict == "ended" and op in ("touch", "renew") and self.slots.is_good(member, clock_ms):
+            raise Violated("slots", f"the pass of {member} is refused before it has run out", person)
         elif op == "end":
-            self._ended(person, verdict, position, snapshot.clock_ms, units)
+            self._ended(person, verdict, member, clock_ms, units)
 
-    @staticmethod
-    def _cursor_in(snapshot: Snapshot, line: int) -> int:
-        return snapshot.cursor
-
-    def _break(self, law: str, what: str, person: Person | None = None) -> None:
-        raise Violated(law, what, self._at_ms, person)
-
-    def _placed(self, person: Person, position: int, is_arrival: bool) -> None:
-        if is_arrival:
-            holder = self._numbers.setdefault((person.line, position), person.index)
-            if holder != person.index:
-                self._break("positions", f"number {position} was given to visitor {holder} and to visitor {person.index}", person)
+    def _came_in(self, person: Person, op: str, member: str, expires_ms: int, snapshot: Snapshot) -> None:
+        if not self.slots.came_in(person, member, expires_ms, snapshot.clock_ms):
             return
-        place = (person.line, position)
-        holder = self._places.setdefault(place, person.index)
-        if holder != person.index:
-            self._break("positions", f"position {position} was given to visitor {holder} and to visitor {person.index}", person)
-        before = self._given.setdefault(person.index, place)
-        if before != place:
-            self._break("positions", f"visitor {person.index} has two positions, {before[1]} and {position}", person)
-
-    def _came_in(self, person: Person, op: str, position: int, expires_ms: int, clock_ms: int, status: str) -> None:
-        member = member_of(person.line, position, person.name)
-        if member in self._inside:
-            if expires_ms < self._inside[member][0]:
-                self._break("slots", f"the pass of {position} became shorter", person)
-            if self._inside[member][0] + SLOT_FREED_AFTER_MS <= clock_ms:
-                self._break("slots", f"the pass of {position} had run out and is good again", person)
-            self._inside[member] = (expires_ms, person.index)
-            return
-        if member in self._over or member in self._expired:
-            how = self._over.get(member, "expired")
-            self._break("slots", f"the visit at {position} had ended ({how}) and is inside again", person)
-        self._inside[member] = (expires_ms, person.index)
         if op == "renew":
             if not self._was_troubled:
-                self._break("slots", f"a renewal let {position} in who was not inside", person)
+                raise Violated("slots", f"a renewal let {member} in who was not inside", person)
             self._lost.pop(person.name, None)
             self.counts["passes taken over"] += 1
             return
-        self._claimed(person, position, clock_ms, status)
+        self._claimed(person, member, snapshot)
 
-    def _claimed(self, person: Person, position: int, clock_ms: int, status: str) -> None:
-        if status != "open":
-            self._break("states", f"{position} came in while the queue was {status}", person)
-        self._lost = {name: until for name, until in self._lost.items() if until > clock_ms}
+    def _claimed(self, person: Person, member: str, snapshot: Snapshot) -> None:
+        if snapshot.status not in ("open", "draining"):
+            raise Violated("states", f"{member} came in while the queue was {snapshot.status}", person)
+        self._lost = {name: until for name, until in self._lost.items() if until > snapshot.clock_ms}
         if self._lost:
-            self._break("lost state", f"{position} came in while {len(self._lost)} lost passes are good", person)
+            raise Violated("lost state", f"{member} came in while {len(self._lost)} lost passes are good", person)
         self.counts["claims"] += 1
-        if not self.rate.claim(clock_ms):
-            self._break("rate", f"the claim of {position} is more than the rate and the burst allow", person)
+        self.slots.claimed(person, member, snapshot.clock_ms)
+        if not self.rate.claim(snapshot.clock_ms):
+            raise Violated("rate", f"the claim of {member} is more than the rate and the burst allow", person)
 
-    def _ended(self, person: Person, verdict: str, position: int, clock_ms: int, units: int) -> None:
-        member = member_of(person.line, position, person.name)
+    def _paid(self, person: Person, answer: Answer, member: str, clock_ms: int) -> None:
+        if answer.verdict == "checkout":
+            self.counts["payments timed"] += 1
+            self.slots.pays(person, member, answer.number(0), answer.number(1), clock_ms)
+        elif answer.verdict == "refused":
+            self.counts[f"time to pay refused: {answer.details[0]}"] += 1
+            self.slots.refused_to_pay(person, member, answer.details[0])
+        elif answer.verdict == "ended" and self.slots.is_good(member, clock_ms):
+            raise Violated("slots", f"{member} cannot pay: its slot is gone", person)
+
+    def _ended(self, person: Person, verdict: str, member: str, clock_ms: int, units: int) -> None:
         # However that went, the visit is over: a copy of a lost generation's pass in another tab is rightly refused.
         self._lost.pop(person.name, None)
-        if verdict == "freed":
-            if member in self._over:
-                self._break("slots", f"the slot of {position} is freed twice", person)
-            if self._inside.pop(member, None) is None and member not in self._expired:
-                self._break("slots", f"the slot of {position} is freed, who was not inside", person)
-        elif verdict == "late" and self._over.get(member) in ("freed", "late"):
-            self._break("inventory", f"the purchase at {position} is counted twice", person)
-        elif verdict == "already":
-            known = self._inside.get(member)
-            if known and known[0] > clock_ms:
-                self._break("slots", f"the visit at {position} cannot end: its slot is gone", person)
-        elif verdict == "left" and member in self._inside:
-            self._break("slots", f"{position} is inside and gave up a place", person)
+        self.slots.ended(person, verdict, member, clock_ms, "completed" if units else "left")
         if verdict in ("freed", "left", "late"):
-            self._over[member] = verdict
             self.counts[verdict] += 1
         if verdict in ("freed", "late") and units:
             self.sold += units
             self.sold_in_all += units
             inventory = self.rate.limits.inventory
             if inventory is not None and self.sold > inventory:
-                self._break("inventory", f"{self.sold} units are sold of {inventory}", person)
+                raise Violated("inventory", f"{self.sold} units are sold of {inventory}", person)
 
     def passed_door(self, person: Person, listed: int, at_ms: int) -> None:
         """A node let a pass through without asking Redis.
@@ -276,73 +193,47 @@ class Account:
         if listed >= LISTED_AT_MOST:
             self.counts["ended passes let in while the list was full"] += 1
         elif ago_ms > SNAPSHOT_MAX_AGE_MS and at_ms >= self._calm_from_ms:
-            self._at_ms = at_ms
-            self._break("passes", f"a pass that ended {ago_ms} ms ago opens the door", person)
+            broken = Violated("passes", f"a pass that ended {ago_ms} ms ago opens the door", person)
+            broken.at_ms = at_ms
+            raise broken
 
     # --- what Redis holds
 
-    def check(self, held: Held, at_ms: int) -> None:
-        """Holds the account against Redis. Raises Violated."""
-        self._at_ms = at_ms
+    def check(self, held: Held, at_ms: int, *, is_over: bool = False) -> None:
+        """Holds the account against Redis. `is_over`: everybody is gone and every timer has run out. Raises Violated."""
+        try:
+            self._check(held, at_ms)
+            if is_over:
+                self._check_end(held)
+        except Violated as broken:
+            broken.at_ms = at_ms
+            raise
+
+    def _check(self, held: Held, at_ms: int) -> None:
         self.counts["checks"] += 1
         if held.epoch != self.epoch:
             self._begin(held.epoch, held.clock_ms)
         before = self._before if self._before and self._before.epoch == held.epoch else None
         if before is not None and held.clock_ms < before.clock_ms:
-            self._break("clock", f"it went back by {before.clock_ms - held.clock_ms} ms")
-        self._slots(held)
-        self._stands_still(held, before)
+            raise Violated("clock", f"it went back by {before.clock_ms - held.clock_ms} ms")
+        self.slots.check(held, self.seats, was_troubled=self._was_troubled)
         self._caps(held, before)
-        self._order(held, before)
+        is_calm = self._calm_from_ms < at_ms
+        self.turns.check(held, before, at_ms, is_calm=is_calm, was_troubled=self._was_troubled)
+        self.counts["absent passed over"] = self.turns.passed_over
         self._before = held
-
-    def _slots(self, held: Held) -> None:
-        for member, deadline in held.inside.items():
-            if member not in self._inside and member not in self._expired and not self._was_troubled:
-                self._break("slots", f"{member} has a slot and nobody holds its pass: {self._over.get(member, 'never let in')}",
-                            self._holder(member))  # fmt: skip
-            if deadline < held.clock_ms - SWEPT_WITHIN_MS:
-                self._break("slots", f"the slot of {member} leaks: it should be free for {held.clock_ms - deadline:.0f} ms",
-                            self._holder(member))  # fmt: skip
-        for member, deadline in held.called.items():
-            if deadline < held.lease_ms - SWEPT_WITHIN_MS:
-                self._break("slots", f"the lease of {member} does not end: over for {held.lease_ms - deadline:.0f} ms",
-                            self._holder(member))  # fmt: skip
-            if member in self._over:
-                self._break("order", f"{member} gave up the place and has a turn", self._holder(member))
-        for member, (expires_ms, who) in list(self._inside.items()):
-            if expires_ms + SLOT_FREED_AFTER_MS <= held.clock_ms:
-                del self._inside[member]
-                self._expired.add(member)
-            elif member not in held.inside:
-                self._break("slots", f"{member} holds a pass and has no slot", self._persons[who])
-        if held.called.keys() & held.inside.keys():
-            self._break("slots", f"called and inside at once: {sorted(held.called.keys() & held.inside.keys())[:3]}")
-
-    def _stands_still(self, held: Held, before: Held | None) -> None:
-        """Nobody is called while the queue calls nobody (edge/core/states.py)."""
-        if before is None or before.status != held.status or QUEUE_STATES[held.status].calls:
-            return
-        new = held.called.keys() - before.called.keys()
-        if new and not self._was_troubled:
-            self._break("states", f"{sorted(new)[0]} is called while the queue is {held.status}", self._holder(sorted(new)[0]))
-
-    def _holder(self, member: str) -> Person | None:
-        line, _, position = member.rpartition(":")
-        who = self._places.get((int(line or 0), int(position))) if position.isdigit() else None
-        return None if who is None else self._persons[who]
 
     def _caps(self, held: Held, before: Held | None) -> None:
         counted, limits = len(held.called) + len(held.inside), self.rate.limits
         self.most_counted = max(self.most_counted, counted)
         cap = limits.max_active
         if cap is not None and counted > cap and not self._was_above(before, cap):
-            self._break("max_active", f"{counted} are called or inside, {cap} may be")
+            raise Violated("max_active", f"{counted} are called or inside, {cap} may be")
         if held.sold != self.sold:
-            self._break("inventory", f"Redis says {held.sold} units are sold, {self.sold} were")
+            raise Violated("inventory", f"Redis says {held.sold} units are sold, {self.sold} were")
         stock = limits.inventory
         if stock is not None and counted + held.sold > stock and not self._was_above(before, stock, held.sold):
-            self._break("inventory", f"{counted} in flight and {held.sold} sold are more than {stock}")
+            raise Violated("inventory", f"{counted} in flight and {held.sold} sold are more than {stock}")
 
     def _was_above(self, before: Held | None, cap: int, sold: int = 0) -> bool:
         """A limit that was lowered evicts nobody; passes of a lost generation are taken over above it."""
@@ -350,51 +241,12 @@ class Account:
             return True
         return before is not None and len(before.called) + len(before.inside) + (before.sold if sold else 0) > cap
 
-    def _order(self, held: Held, before: Held | None) -> None:
-        is_calm = before is not None and self._calm_from_ms < self._at_ms and held.status == "open"
-        for line, cursor in enumerate(held.cursors):
-            last = self._cursors.get(line, 0)
-            if cursor < last:
-                self._break("order", f"the cursor of line {line} went back from {last} to {cursor}")
-            self._cursors[line] = cursor
-            if not is_calm or before is None:
-                continue
-            for position in range(last + 1, cursor + 1):
-                self._passed(line, position, held)
-        if before is not None:
-            self._turns_kept(held, before)
-
-    def _passed(self, line: int, position: int, held: Held) -> None:
-        who = self._places.get((line, position))
-        if who is None:
-            return
-        person, member = self._persons[who], member_of(line, position, "")
-        if person.state != State.WAITING or member in held.called or member in self._inside or member in self._over:
-            return
-        if self.is_alert(person):
-            self._break("order", f"{position} was there, polled as told, and was passed over", person)
-        self.counts["absent passed over"] += 1
-
-    def is_alert(self, person: Person) -> bool:
-        """Whether someone polls as told, and has for long enough to count on being seen."""
-        is_there = not person.is_bot and not person.absent and self._at_ms < person.closes_ms
-        if person.hidden and self._queue.settle_s < 75:
-            return False
-        return is_there and self._at_ms < person.sleep_from_ms and person.alert_ms <= self._at_ms
-
-    def _turns_kept(self, held: Held, before: Held) -> None:
-        for member, deadline in before.called.items():
-            has_turn = member in held.called or member in self._inside or member in self._over or member in self._expired
-            if deadline > held.lease_ms + 1 and not has_turn:
-                self._break("order", f"{member} lost its turn before its lease was over", self._holder(member))
-
-    def check_end(self, held: Held, at_ms: int) -> None:
-        """When everybody is gone and every timer has run out, nothing is left. Raises Violated."""
-        self.check(held, at_ms)
+    def _check_end(self, held: Held) -> None:
         if held.inside or held.called:
             left = [*held.inside, *held.called][:5]
             what = f"{len(held.inside)} slots and {len(held.called)} turns leak after the end: {left}"
-            self._break("slots", what, self._holder(left[0]))
+            raise Violated("slots", what, self.seats.holder(left[0]))
+        self.slots.check_end(held)
         worst = self.rate.exceeded_minute()
         if worst and not self._was_troubled:
-            self._break("rate", f"{worst[0]} claims in the 60 s up to {worst[2]} that allow {worst[1]}")
+            raise Violated("rate", f"{worst[0]} claims in the 60 s up to {worst[2]} that allow {worst[1]}")

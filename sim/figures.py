@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from sim.people import Person, State
-from sim.run import START_MS, Run
+from sim.run import Run
+from sim.wire import START_MS
 
 OPENING_S = 60  # yardsticks of the estimate count from so long after opening
 ERROR_AT_MOST_PERCENT, HELD_AT_LEAST_PERCENT = 10.0, 80.0
@@ -29,12 +30,15 @@ def figures(run: Run) -> dict[str, Any]:
         "wait_s": _spread([(p.called_ms - p.joined_ms) / 1000 for p in people if p.called_ms >= 0 and p.joined_ms >= 0]),
         "gave_up_after_s": _spread([(p.ended_ms - p.joined_ms) / 1000 for p in people
                                     if p.state in (State.CLOSED, State.GAVE_UP) and 0 <= p.joined_ms <= p.ended_ms]),
+        "lines": _of_lines(people, run),
         "overshoot": _overshoot(run),
         "fairness": _fairness(people, run),
         "estimate": _estimate(run),
         "commands": _commands(run),
         "inside": {"most_called_or_inside": run.account.most_counted, "max_active": run.sale.queue.max_active,
                    "units_sold": run.account.sold_in_all, "inventory": run.sale.queue.inventory},
+        "ends": {**run.account.slots.ends, **_by_themselves(run)},
+        "invitations_used": run.account.seats.invitations_used,
         "events": dict(sorted((run.account.counts + run.tally.counts).items())),
         "invariants": {"checks": run.account.counts["checks"], "answers_seen": len(run.account.history), "violations": 0},
         "curves": _curves(run, people),
@@ -52,6 +56,8 @@ def _funnel(people: Sequence[Person], run: Run) -> dict[str, int]:
         "left without buying": states[State.LEFT],
         "vanished inside": states[State.VANISHED],
         "pass ran out": states[State.EXPIRED],
+        "time to pay ran out": states[State.UNPAID],
+        "longest visit was over": states[State.TOO_LONG],
         "paid too late": states[State.CONFLICT],
         "closed the tab": states[State.CLOSED],
         "gave up the place": states[State.GAVE_UP],
@@ -61,6 +67,24 @@ def _funnel(people: Sequence[Person], run: Run) -> dict[str, int]:
         "bot hits": run.tally.counts["bot hits"],
         "bots with a place": sum(1 for p in run.persons if p.is_bot and p.position),
     }
+
+
+def _by_themselves(run: Run) -> dict[str, int]:
+    """How many visits ended by a timer: by each one, as far as one alone can have been the reason."""
+    found = Counter("one of several timers" if len(reasons) > 1 else reasons[0] for reasons in run.account.slots.expired.values())
+    return dict(sorted(found.items()))
+
+
+def _of_lines(people: Sequence[Person], run: Run) -> list[dict[str, Any]]:
+    """What became of the people of each queue and lane, when there is more than one line."""
+    out = []
+    for queue in run.sale.queues if run.sale.queue.line_shares[1:] else ():
+        for line in range(queue.line, queue.line + queue.line_count):
+            of_line = [person for person in people if person.line == line]
+            waits = _spread([(p.called_ms - p.joined_ms) / 1000 for p in of_line if 0 <= p.joined_ms <= p.called_ms])
+            name = " ".join(filter(None, (queue.id if run.sale.others else "", queue.lane_of(line))))
+            out.append({"name": name, "came": len(of_line), "came in": sum(p.admitted_ms >= 0 for p in of_line), "wait_s": waits})
+    return out
 
 
 def _spread(values: list[float]) -> dict[str, float | int]:

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from edge.core import commands
 from sim.store import Store
 
+ENDS = ("completed", "left", "checkout_expired", "pass_expired", "idle_expired", "expired")
+
 
 @dataclass(frozen=True)
 class Held:
-    """The queue at one moment. `called`: member to lease deadline, lease ms; `inside`: to when its slot is freed, clock ms."""
+    """The queue at one moment. `called`: member to lease deadline, lease ms; `inside`: to when its slot is freed, clock ms.
+
+    `ends`: how many visits and places ended how; `expired` is all that ended by themselves.
+    """
 
     clock_ms: int
     lease_ms: int
@@ -24,6 +29,7 @@ class Held:
     inside: Mapping[str, float]
     max_active: int | None
     inventory: int | None
+    ends: Mapping[str, int]
 
 
 def _scores(flat: list[str]) -> dict[str, float]:
@@ -55,4 +61,5 @@ def read(store: Store, scope: str) -> Held | None:
         inside=_scores(inside),
         max_active=int(state["max_active"]) if state.get("max_active") else None,
         inventory=int(state["inventory"]) if state.get("inventory") else None,
+        ends={name: int(state.get(name, 0)) for name in ENDS},
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sim.account import Violated
 from sim.figures import COMMANDS_AT_MOST, ERROR_AT_MOST_PERCENT, HELD_AT_LEAST_PERCENT, OPENING_S
+from sim.history import Violated
 from sim.run import Run
 
 
@@ -25,6 +25,7 @@ def _lines(data: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"wait until called:    {_spread(data['wait_s'])}"
     yield f"wait until given up:  {_spread(data['gave_up_after_s'])}"
+    yield from _line_lines(data["lines"])
     over = data["overshoot"]
     allowed = "no rate is set" if over["allowed"] is None else f"{over['allowed']:,.0f} allowed"
     yield f"fullest 60 s:         {over['claims']:,} claims, {allowed}"
@@ -34,11 +35,21 @@ def _lines(data: dict[str, Any]) -> Iterator[str]:
     fair = data["fairness"]
     yield (f"order of calls:       {fair['inversions_of_calls']} inversions; {fair['absent_passed_over']:,} absent passed over, "
            f"{fair['came_in_after_being_away']:,} came in after being away")  # fmt: skip
+    ends = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in data["ends"].items())
+    yield f"visits and places:    {ends or 'none has ended'}"
+    if data["invitations_used"]:
+        yield f"invitations used:     {data['invitations_used']:,}, each once"
     yield from _estimate_lines(data["estimate"])
     yield from _command_lines(data["commands"])
     checks = data["invariants"]
     yield (f"laws:                 {checks['violations']} violations in {checks['answers_seen']:,} answers and "
            f"{checks['checks']:,} looks into Redis")  # fmt: skip
+
+
+def _line_lines(lines: list[dict[str, Any]]) -> Iterator[str]:
+    for line in lines:
+        half = f"half waited up to {line['wait_s']['p50']:,.0f} s" if line["wait_s"]["count"] else "nobody waited"
+        yield f"{line['name'] + ':':21} {line['came']:,} came, {line['came in']:,} came in, {half}"
 
 
 def _estimate_lines(estimate: dict[str, Any]) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from edge.core.errors import ConfigError
-from sim.account import Violated
 from sim.figures import figures
+from sim.history import Violated
 from sim.run import Run
 from sim.sale import Sale
 from sim.server import Server, ServerError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-from edge.core.errors import ConfigError
 from sim.sale import Fault
 
 DECISION_BUDGET_MS = 800  # what the local edge gives the store for one decision (docs/http.md: slow answers are overload)
@@ -26,9 +25,6 @@ class Trouble:
     def __init__(self, faults: tuple[Fault, ...], seed: int) -> None:
         self._faults = sorted(faults, key=lambda fault: fault.at_s)
         self._random, self._next = random.Random(seed), 0
-        for fault in self._faults:
-            if fault.kind == "stall" and fault.for_s > 60:
-                raise ConfigError("faults", "a stall of more than 60 s is an absence: use away")
 
     def now(self, at_ms: int) -> Fault | None:
         """The fault that is on, if any. Moments come in order."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sim.sale import Sale, read_sale
+from sim.sale import Sale
+from sim.sale_file import read_sale
 
 _HEAD = """
 name = "{name}"
@@ -55,6 +56,10 @@ _SALES: dict[str, tuple[str, str, int]] = {
     "lost answers": (_LIMITS, _RUSH + _CALM + '\n[[faults]]\nat_s = 5\nfor_s = 40\nkind = "lost_answers"\npercent = 50\n', 150),
     "lanes": (_LIMITS + '\n[[queue.lanes]]\nname = "all"\nshare = 3\n[[queue.lanes]]\nname = "vip"\ninvite = true',
               _RUSH + _PEOPLE + "vip_percent = 30\n", 120),
+    "timers": ("max_active = 20\ncheckout_s = 30\nvisit_max_s = 60", _RUSH + "\n[people]\nvisit_s = 40\nrequest_every_s = 5\n"
+               "claim_after_s = 3\ncheckout_percent = 60\ncheckout_extends_percent = 50\ncheckout_runs_out_percent = 50\n", 200),
+    "links": (_LIMITS + '\n[[queue.lanes]]\nname = "all"\nshare = 3\n[[queue.lanes]]\nname = "vip"\ninvite = true',
+              _RUSH + _CALM + "vip_percent = 40\ninvites_shared_percent = 80\n", 90),
     "pause": (_LIMITS, _RUSH + _CALM + '\n[[changes]]\nat_s = 15\naction = "pause"\n'
               '[[changes]]\nat_s = 50\naction = "resume"\n', 120),
 }  # fmt: skip

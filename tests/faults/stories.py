@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.scripts.backends import Store
+from tests.scripts.line import Line
 from tests.scripts.world import Person, World
 
 LIMITS: dict[str, Any] = {"admit_per_minute": 240, "burst": 4, "max_active": 6}
@@ -139,6 +140,35 @@ def lanes(store: Store) -> None:
         world.line.wait(0.1)
 
 
+def links(store: Store) -> None:
+    """Two visitors with the same invitation: it leads the first one into its lane, and whoever comes again."""
+    world = World(store, **LIMITS, lanes=[{"name": "all", "share": 3}, {"name": "vip", "invite": True}])
+    for visitor, line in (("first", 1), ("second", 0), ("first", 1), ("third", 0)):
+        answer = world.line.join(visitor, line=1, invite="i1")
+        assert answer.line == line, f"by one invitation {visitor} is in lane {answer.line}"
+
+
+def timers(store: Store) -> None:
+    """A payment that is extended as often as anybody asks, and a visit that never rests: both end, each for its own reason."""
+    store.command("FLUSHALL")
+    line = Line(store, admit_per_minute=None, max_active=4, idle_s=60, renew_every_s=20, checkout_s=100, visit_max_s=250)
+    payer, guest = line.enter("payer"), line.enter("guest")
+    started = line.checkout(payer)
+    assert started.number(1) == line.now_ms + 100_000, "the pass of one who pays is good for as long as the payment may take"
+    for verdict in ("checkout", "refused", "refused"):
+        line.wait(20)
+        assert line.checkout(payer, "extend").verdict == verdict
+        guest = line.ticket("guest", line.renew(guest))
+    for _ in range(12):
+        line.wait(20)
+        answer = line.renew(guest)
+        guest = line.ticket("guest", answer) if answer.verdict == "inside" else guest
+    state = line.state()
+    ended = {reason: int(state[reason]) for reason in ("checkout_expired", "pass_expired", "idle_expired")}
+    assert ended == {"checkout_expired": 1, "pass_expired": 1, "idle_expired": 0}, ended
+    assert line.members("active") == []
+
+
 def pause(store: Store) -> None:
     """The operator pauses, people go on asking, slots become free."""
     world = World(store, **LIMITS)
@@ -152,5 +182,5 @@ def pause(store: Store) -> None:
 
 
 STORIES: dict[str, Callable[[Store], None]] = {
-    story.__name__: story for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, pause)
+    story.__name__: story for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, links, timers, pause)
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from edge.core import scripts
-from sim.account import Violated
+from sim.history import Violated
 from sim.run import Run
 from sim.store import Store as SaleStore
 from tests.faults.entries import FAULTS, Fault

@@ -13,12 +13,14 @@ from click.testing import CliRunner
 
 from cli.main import main
 from edge.core.errors import ConfigError
-from sim.account import Violated
-from sim.report import violation_text
+from sim.figures import figures
+from sim.history import Violated
+from sim.report import as_text, violation_text
 from sim.run import Run
-from sim.sale import Sale, load_sale, read_sale
+from sim.sale import Sale
+from sim.sale_file import load_sale, read_sale
 from sim.server import Server, ServerError
-from sim.simulate import simulate
+from sim.simulate import simulate, store_for
 from sim.store import Store
 from tests.needs import needs
 
@@ -74,6 +76,38 @@ def test_the_small_sale_keeps_every_law(tmp_path: Path) -> None:
     assert text.count("<svg") == 4
     assert "src=" not in text
     assert "http" not in text
+
+
+def test_a_group_lends_and_never_exceeds_its_totals_and_every_end_has_its_reason() -> None:
+    needs("redis")
+    sale = load_sale(SALES / "group.toml")
+    fewer = tuple(replace(piece, people=piece.people // 4) for piece in sale.arrivals)
+    limits = {"max_active": 30, "inventory": 160, "admit_per_minute": 300, "burst": 50}
+    smaller = replace(sale, arrivals=fewer, queue=replace(sale.queue, **limits))
+    with store_for(smaller) as (store, server):
+        run = Run(smaller, store, server)
+        run.go()
+    data = figures(run)
+    assert data["inside"]["most_called_or_inside"] == 30
+    ends, funnel = data["ends"], data["funnel"]
+    assert ends["completed"] == data["inside"]["units_sold"] == funnel["bought"]
+    assert ends["checkout_expired"] == funnel["time to pay ran out"] > 5
+    assert funnel["longest visit was over"] > 0
+    assert data["events"]["time to pay refused: extended"] > 5
+    assert data["invitations_used"] > 5
+    assert data["events"]["invitations found used"] > 0
+    lines = {line["name"]: line for line in data["lines"]}
+    assert list(lines) == ["at standard", "at guests", "de", "ch"]
+    assert all(line["came in"] > 5 for line in lines.values())
+    assert as_text(data).count(" came in, half waited") == 4
+
+    def inside(queue_id: str, at_s: int) -> int:
+        return sum(p.queue.id == queue_id and 0 <= p.admitted_ms <= at_s * 1000 < p.ended_ms for p in run.persons)
+
+    # Nobody has come from Switzerland yet: its sixth is lent, and the others have three to two of it all.
+    at, de = inside("at", 90), inside("de", 90)
+    assert 24 <= at + de <= 30
+    assert at > de > 5
 
 
 def test_the_order_of_a_draw_and_the_lanes_keep_every_law() -> None:
@@ -134,6 +168,7 @@ def test_a_wrong_file_and_a_silent_port_are_said_in_words(tmp_path: Path) -> Non
     result = CliRunner().invoke(main, ["simulate", str(file)])
     assert result.exit_code == 2
     assert "nodes: 0 is not allowed" in result.output
+    assert result.output.count(str(file)) == 1
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -157,6 +192,15 @@ def small(sale: Sale) -> Sale:
     """The same trouble with fewer people."""
     (arrivals,) = sale.arrivals
     return replace(sale, arrivals=(replace(arrivals, people=260),), lasts_s=600, queue=replace(sale.queue, max_active=40))
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"name = ", b"name = 3"])
+def test_a_file_is_named_once_whatever_is_wrong_with_it(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "sale.toml"
+    file.write_bytes(data)
+    result = CliRunner().invoke(main, ["simulate", str(file)])
+    assert result.exit_code == 2
+    assert result.output.count(str(file)) == 1
 
 
 @pytest.mark.parametrize("option", ["--json", "--page"])
