@@ -18,6 +18,7 @@ from admin import console
 from admin.access.identity import Identity
 from admin.access.needs import check_routes, public
 from admin.access.sessions import Sessions
+from admin.api import operate as operate_api
 from admin.api import routes as api
 from admin.api import sites
 from admin.configuration import ConfigurationSource
@@ -27,7 +28,7 @@ from admin.desk import Desk
 from admin.errors import handle_errors
 from admin.invitations import Invitations
 from admin.kv import FolderKv, Kv
-from admin.log import log
+from admin.operate import desk as operate
 from admin.operations import Operations
 from admin.request_ids import RequestIds
 from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
@@ -62,12 +63,8 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        history = asyncio.create_task(room.watch.keep_history())
-        history.add_done_callback(_report_end)
-        yield
-        history.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await history
+        async with room.operate.running():
+            yield
         await store.close()
         db.close()
 
@@ -79,6 +76,7 @@ def create_app(
     app.state.desk = room
     app.include_router(api.router)
     app.include_router(sites.router)
+    app.include_router(operate_api.router)
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
@@ -108,6 +106,7 @@ def _desk(
 ) -> Desk:  # fmt: skip
     source = ConfigurationSource(kv, monotonic_s)
     operations = Operations(source, store)
+    watch = Watch(source, operations, unix_s)
     return Desk(
         settings=settings,
         credentials=credentials,
@@ -120,7 +119,8 @@ def _desk(
         operations=operations,
         visits=Visits(operations, store, settings.signing_keys, unix_s),
         invitations=Invitations(operations, settings.signing_keys, unix_s),
-        watch=Watch(source, operations, unix_s),
+        watch=watch,
+        operate=operate.make(source, operations, store, watch, db, unix_s),
         templates=environment(),
         unix_s=unix_s,
     )
@@ -133,8 +133,3 @@ async def healthz(request: Request) -> Response:
     published = await room.source.published()
     seen = {"redis": "away" if room.watch.problem else "ok", "configuration": "bad" if published.problem else "ok"}
     return JSONResponse({"status": "ok", **seen})
-
-
-def _report_end(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and task.exception():
-        log("history stopped", error=repr(task.exception()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment
 from starlette.requests import Request
@@ -20,6 +21,9 @@ from admin.state.db import Database
 from admin.throttle import Throttle
 from admin.visits import Visits
 from admin.watch import Watch
+
+if TYPE_CHECKING:  # its parts record what they do, and the recorder asks for this desk
+    from admin.operate.desk import OperateDesk
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Desk:
     visits: Visits
     invitations: Invitations
     watch: Watch
+    operate: OperateDesk
     templates: Environment
     unix_s: Callable[[], float]
 

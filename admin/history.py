@@ -11,7 +11,8 @@ SPAN_S = 900
 SAMPLE_EVERY_S = 5
 # Without anyone looking, queues are sampled this often; a longer silence is a gap in the line.
 IDLE_SAMPLE_EVERY_S = 15
-GAP_S = 3 * IDLE_SAMPLE_EVERY_S
+# Every queue is looked at once a minute at least.
+GAP_S = 150
 QUEUES_AT_MOST = 500
 
 

@@ -28,6 +28,7 @@ class LaneView:
 class QueueView:
     """One look at one queue. In a group everything but `lanes` is the whole group's: they share one line-up and its totals.
 
+    `arrived`: places given in all lines; `present`: of those who wait, how many still show life.
     `status` is `missing` when Redis has no state for it: then counts are 0 and limits are those that the configuration says.
     """
 
@@ -54,6 +55,8 @@ class QueueView:
     outflow_per_minute: float | None = None
     present_share: float | None = None
     members: tuple[str, ...] = ()
+    arrived: int = 0
+    present: int = 0
 
     @property
     def concerned(self) -> str:
@@ -135,6 +138,12 @@ def _lanes(queue: Queue, snap: Snapshot | None) -> tuple[LaneView, ...]:
     return tuple(lanes)
 
 
+def _present(snap: Snapshot) -> int:
+    """Of those who wait, how many still show life: near the head they are counted, beyond it a sample says."""
+    beyond = sum(max(0, line.length - line.horizon) for line in snap.lines)
+    return min(snap.waiting, snap.ready + round(snap.present_share * beyond))
+
+
 def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> QueueView:
     """The view from a full snapshot, the limits in force and the counters; `members`: the queues of its scope."""
     snap = reading.answer.snapshot
@@ -167,4 +176,6 @@ def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> Queue
         outflow_per_minute=snap.outflow_per_minute,
         present_share=snap.present_share,
         members=members,
+        arrived=sum(line.length for line in snap.lines),
+        present=_present(snap),
     )

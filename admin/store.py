@@ -15,9 +15,10 @@ import httpx
 from upstash_redis.asyncio import Redis
 from upstash_redis.errors import UpstashError
 
-from edge.core import commands
+from edge.core import commands, figures
 from edge.core.commands import Answer, Call
 from edge.core.errors import StoreBusy
+from edge.core.figures import Figures
 from edge.core.scripts import Flavour
 
 TIMEOUT_S = 3.0
@@ -60,7 +61,7 @@ class Limits:
 # Counters of this epoch by their names in the state and to operators; `admitted`: came in, the others: how visits and places end.
 COUNTS = (
     "admitted", "completed", "left", "revoked", "idle_expired", "pass_expired", "checkout_expired", "missed", "lapsed", "overrun",
-    "undelivered", "sold",
+    "undelivered", "sold", "turns",
 )  # fmt: skip
 
 
@@ -103,6 +104,14 @@ class Store:
                 replies = await self._pipeline(calls, whole_scripts=True)
             found += [_reading(reply, values) for reply, values in zip(replies[::2], replies[1::2], strict=True)]
         return found
+
+    async def figures(self, scope: str) -> Figures:
+        """The counts of waits and of times before giving up of a scope; empty ones for a scope without a state."""
+        reply = await self._send(self._redis.execute(commands.read_figures(scope)), READ_TIMEOUT_S)
+        try:
+            return figures.read(_fields(reply))
+        except (TypeError, ValueError) as error:
+            raise StoreUnavailable(f"the figures in Redis cannot be read: {_short(error)}") from error
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -149,6 +158,12 @@ def _answer(reply: object) -> Answer:
         return Answer.read(reply)
     except StoreBusy as error:
         raise StoreUnavailable(f"Redis answered something unknown: {_short(error)}") from error
+
+
+def _fields(reply: Any) -> dict[str, str]:
+    """A hash, which the client may already have made a mapping of."""
+    flat = [part for pair in reply.items() for part in pair] if isinstance(reply, dict) else list(reply or ())
+    return {str(name): str(value) for name, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
 def _reading(reply: object, values: Any) -> Reading:

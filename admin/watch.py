@@ -79,6 +79,18 @@ class Watch:
                 await self._refresh(old)
         return self._picture(queues, chosen, list_s)
 
+    async def look_unseen(self, queues: Sequence[Queue], for_s: float) -> None:
+        """Looks at those of these queues that nobody has looked at for `for_s`. Never raises for the store."""
+        async with self._lock:
+            now_s = self._clock()
+            old = [queue for queue in queues if not self._is_fresh(queue, now_s, for_s)]
+            if old and not 0 <= now_s - self._failed_at_s < FRESH_S:
+                await self._refresh(old)
+
+    def seen(self, queue_id: str) -> tuple[QueueView, float] | None:
+        """The last view of a queue, and when that was; None if it was never seen."""
+        return self._seen.get(queue_id)
+
     @property
     def problem(self) -> str:
         """Why the store could not be asked the last time, or empty."""

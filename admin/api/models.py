@@ -54,6 +54,7 @@ class CountsShape(_Shape):
     overrun: int = Field(description="Units that the site reported beyond what was free.")
     undelivered: int = Field(description="Visits whose pass could not reach the visitor.")
     sold: int = Field(description="Units sold.")
+    turns: int = Field(description="Turns given: people called, those twice who came back for a second turn.")
 
 
 class QueueShape(_Shape):

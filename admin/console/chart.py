@@ -34,12 +34,14 @@ def height_of(value: float, top: int) -> float:
     return round(HEIGHT - (HEIGHT - _HEADROOM) * min(value, top) / top, 1)
 
 
-def draw(samples: Sequence[Sample], value: Callable[[Sample], int], now_s: float, at_least: int = 0) -> Line:
-    """The line of one value over the last SPAN_S. It breaks where nobody looked for longer than GAP_S."""
+def draw(
+    samples: Sequence[Sample], value: Callable[[Sample], int], now_s: float, at_least: int = 0, span_s: float = SPAN_S
+) -> Line:
+    """The line of one value over the last `span_s`. It breaks where nobody looked for longer than GAP_S."""
     top = nice_top(max([at_least, *(value(sample) for sample in samples)]))
     lines, areas = [], []
     for run in _runs(samples):
-        points = [(_x(sample, now_s), height_of(value(sample), top)) for sample in run]
+        points = [(_x(sample.at_s, now_s, span_s), height_of(value(sample), top)) for sample in run]
         if len(points) == 1:
             # A single look is drawn as a short dash, or it could not be seen.
             points.insert(0, (points[0][0] - 3, points[0][1]))
@@ -49,8 +51,19 @@ def draw(samples: Sequence[Sample], value: Callable[[Sample], int], now_s: float
     return Line(" ".join(lines), " ".join(areas), top)
 
 
-def _x(sample: Sample, now_s: float) -> float:
-    return round(WIDTH - (now_s - sample.at_s) * WIDTH / SPAN_S, 1)
+def ticks(now_s: float, span_s: float, every_s: int, offset_s: int = 0) -> list[tuple[float, float]]:
+    """Moments to name on the axis and where they lie in percent of the width, none too near an edge for its name.
+
+    Each is a whole multiple of `every_s` by a clock that is `offset_s` ahead of UTC.
+    """
+    first = (now_s - span_s + offset_s) // every_s * every_s - offset_s
+    moments = [first + number * every_s for number in range(int(span_s // every_s) + 2)]
+    places = [(at_s, round(100 - (now_s - at_s) * 100 / span_s, 2)) for at_s in moments]
+    return [(at_s, place) for at_s, place in places if 3 <= place <= 97]
+
+
+def _x(at_s: float, now_s: float, span_s: float) -> float:
+    return round(WIDTH - (now_s - at_s) * WIDTH / span_s, 1)
 
 
 def _runs(samples: Sequence[Sample]) -> list[list[Sample]]:

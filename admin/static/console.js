@@ -1,5 +1,6 @@
-// Keeps a page current: asks for what has moved once a second and puts it into the elements that carry its name (data-k).
-// The texts are made by the server, the same ones that the page was rendered with; without this script a reload does the same.
+// Keeps a page current: hears from the server once a second what has moved and puts it into the elements that carry its name (data-k).
+// Where no stream can be had it asks instead. The texts are made by the server, the same ones that the page was rendered with;
+// without this script a reload does the same.
 (() => {
   "use strict";
 
@@ -7,8 +8,12 @@
   const HIDDEN_POLL_MS = 10000;
   const TIMEOUT_MS = 5000;
   const TYPING_MS = 200;
-  const STALE_MS = 4000;
+  const STALE_MS = 2500;
+  // After a stream that could not be had the page asks for this long before it tries again.
+  const NO_STREAM_MS = 30000;
 
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  document.cookie = `stanchion_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`;
   const main = document.querySelector("[data-live-url]");
   localTimes(document);
   if (!main) return;
@@ -93,13 +98,38 @@
     if (banner) banner.hidden = false;
   }
 
+  function address(stream) {
+    const url = new URL(main.dataset.liveUrl, location.href);
+    if (stream) url.pathname = url.pathname.replace(/live$/, "events");
+    for (const input of inputs) url.searchParams.set(input.name, input.value.slice(0, 40));
+    return url;
+  }
+
+  function heard(answer) {
+    lastAnswer = Date.now();
+    show(answer);
+  }
+
+  let stream = null;
+  let noStreamUntil = 0;
+
+  function listen() {
+    if (stream) stream.close();
+    stream = new EventSource(address(true));
+    stream.onmessage = (event) => heard(JSON.parse(event.data));
+    stream.onerror = () => {
+      if (stream.readyState !== EventSource.CLOSED) return;
+      stream = null;
+      noStreamUntil = Date.now() + NO_STREAM_MS;
+      ask();
+    };
+  }
+
   async function ask() {
     clearTimeout(timer);
     const mine = ++asking;
-    const url = new URL(main.dataset.liveUrl, location.href);
-    for (const input of inputs) url.searchParams.set(input.name, input.value.slice(0, 40));
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), headers: { Accept: "application/json" } });
+      const response = await fetch(address(false), { signal: AbortSignal.timeout(TIMEOUT_MS), headers: { Accept: "application/json" } });
       if (response.status === 401) {
         signedOut();
         return;
@@ -108,18 +138,27 @@
       const answer = await response.json();
       // An older question may be answered after a newer one.
       if (mine !== asking) return;
-      lastAnswer = Date.now();
-      show(answer);
+      heard(answer);
     } catch {
       if (mine !== asking) return;
       noAnswer();
     }
-    timer = setTimeout(ask, document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+    if (!stream) timer = setTimeout(goOn, document.hidden ? HIDDEN_POLL_MS : POLL_MS);
   }
 
-  function askSoon(delayMs) {
-    clearTimeout(timer);
-    timer = setTimeout(ask, delayMs);
+  function goOn() {
+    if (document.hidden) {
+      if (stream) stream.close();
+      stream = null;
+      ask();
+    } else if (Date.now() < noStreamUntil) ask();
+    else listen();
+  }
+
+  let typing = 0;
+  function typed() {
+    clearTimeout(typing);
+    typing = setTimeout(() => { if (stream) listen(); else ask(); }, TYPING_MS);
   }
 
   // Times in the operator's zone; the zone of the record is one hover away.
@@ -131,7 +170,8 @@
     }
   }
 
-  for (const input of inputs) input.addEventListener("input", () => askSoon(TYPING_MS));
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) askSoon(0); });
-  askSoon(POLL_MS);
+  for (const input of inputs) input.addEventListener("input", typed);
+  document.addEventListener("visibilitychange", () => { clearTimeout(timer); goOn(); });
+  setInterval(() => { if (stream) noAnswer(); }, 500);
+  goOn();
 })();

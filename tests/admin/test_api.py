@@ -16,7 +16,7 @@ QUEUE_KEYS = [
     "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
 ]  # fmt: skip
 STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon", "start", "admit", "limits",
-         "visits", "invitations")  # fmt: skip
+         "visits", "invitations", "figures", "history")  # fmt: skip
 LIMIT_KEYS = ["admit_per_minute", "burst", "max_active", "inventory", "manual", "always_queue", "live"]
 
 

@@ -196,6 +196,7 @@ def test_a_missing_queue_is_started_on_purpose_only(admin: Admin, browser: Brows
 
 def test_recovery_is_told_and_can_be_ended(admin: Admin, browser: Browser) -> None:
     admin.visitors.run(commands.configure(admin.queues["sale"], "0" * 32))
+    admin.clock.ahead_s += 2
     text = text_of(browser.get(SALE))
     assert "Recovering" in text
     assert "A pause from before is lost" in text

@@ -1,0 +1,1 @@
+"""What operators see and do while a sale runs: figures, history, schedule, rehearsal."""
