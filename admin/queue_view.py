@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from admin.limits import configured
 from admin.store import COUNTS, Limits, Reading
 from edge.core.model import Queue
 from edge.core.moments import moment_text
 from edge.core.snapshot import Snapshot
+from edge.core.states import opening_is_due
 
 MISSING = "missing"
+Awaited = Literal["beacon", "draw"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class QueueView:
     opened_at_ms: int = 0
     message: str = ""
     beacon: str = ""
+    awaits: Awaited | None = None
     lanes: tuple[LaneView, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     outflow_per_minute: float | None = None
@@ -114,6 +117,7 @@ class QueueView:
             "opened_at": _moment(self.opened_at_ms or None),
             "message": self.message,
             "beacon": self.beacon,
+            "awaits": self.awaits,
             "group": self.queue.group or None,
             "concerned": self.concerned,
             "lanes": [asdict(lane) for lane in self.lanes],
@@ -126,6 +130,13 @@ class QueueView:
 
 def _moment(ms: int | None) -> str | None:
     return None if ms is None else moment_text(ms)
+
+
+def _awaited(queue: Queue, snap: Snapshot) -> Awaited | None:
+    """What a queue whose time has come still waits for before it opens: a value from an operator, or the next request."""
+    if queue.prequeue_order != "draw" or not opening_is_due(snap.status, snap.clock_ms, snap.opens_at_ms):
+        return None
+    return "beacon" if queue.draw_beacon is not None and not snap.beacon else "draw"
 
 
 def _lanes(queue: Queue, snap: Snapshot | None) -> tuple[LaneView, ...]:
@@ -171,6 +182,7 @@ def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> Queue
         opened_at_ms=snap.opened_at_ms,
         message=snap.message,
         beacon=snap.beacon,
+        awaits=_awaited(queue, snap),
         lanes=_lanes(queue, snap),
         counts=reading.counts,
         outflow_per_minute=snap.outflow_per_minute,

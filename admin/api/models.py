@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -81,6 +81,10 @@ class QueueShape(_Shape):
     opened_at: str | None = Field(description="When it opened; null before, and for a queue without opens_at.")
     message: str = Field(description="The operator's message to those who wait, or empty.")
     beacon: str = Field(description="The value of the public random round that was given for the draw, or empty.")
+    awaits: Literal["beacon", "draw"] | None = Field(
+        description="What a queue past its opens_at still waits for: the value of the beacon that it names (POST .../beacon), or"
+        " the draw by the next request that an edge gets; null: nothing."
+    )
     group: str | None = Field(description="The group whose totals it shares: then all numbers but `lanes` are the group's.")
     concerned: str = Field(description="What a step concerns: this queue, or all queues of its group, by their ids.")
     lanes: list[LaneShape]

@@ -19,10 +19,12 @@ from admin.deeds import admitted, changed, stepped
 from admin.desk import desk
 from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
 from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
-from admin.steps import MESSAGE_MAX, Action, check_text
+from admin.queue_view import QueueView
+from admin.steps import BEACON_MAX, MESSAGE_MAX, Action, check_text
 from admin.store import StoreUnavailable
 
 Form = Mapping[str, str]
+Says = Callable[[QueueView], str]
 Step = Callable[[Request, str, Form], Awaitable[Response]]
 PRESS_AGAIN = "It may have happened or not. Nothing is done twice: it is safe to press the same button again."
 
@@ -55,7 +57,7 @@ async def pause(request: Request, queue_id: str, form: Form) -> Response:
 
 async def resume(request: Request, queue_id: str, form: Form) -> Response:
     """Opens: ends whatever holds, or a wait for opens_at."""
-    return await _control(request, queue_id, form, "resume", "Open again.")
+    return await _control(request, queue_id, form, "resume", sentences.opened)
 
 
 async def drain(request: Request, queue_id: str, form: Form) -> Response:
@@ -81,6 +83,15 @@ async def message(request: Request, queue_id: str, form: Form) -> Response:
         return await show_queue(request, queue_id, 422, errors={"text": _sentence(error, error.problem)}, typed=_typed(form))
     says = "The message is shown to those who wait." if text else "The message is gone."
     return await _control(request, queue_id, form, "message", says, text)
+
+
+async def beacon(request: Request, queue_id: str, form: Form) -> Response:
+    """Gives the value of the public random round that the draw waits for."""
+    try:
+        value = check_text("value", form.get("value", ""))
+    except BadValue as error:
+        return await show_queue(request, queue_id, 422, errors={"value": _sentence(error, error.problem)}, typed=_typed(form))
+    return await _control(request, queue_id, form, "beacon", "The value is in the draw. The next request opens the queue.", value)
 
 
 async def reset(request: Request, queue_id: str, form: Form) -> Response:
@@ -174,7 +185,7 @@ async def _change_limits(request: Request, queue_id: str, changes: Mapping[str, 
     return _back(request, queue_id, sentences.changed(change.before, change.after))
 
 
-async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str, text: str = "") -> Response:
+async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str | Says, text: str = "") -> Response:
     # Another text is another step, also from the same showing of the page.
     name = f"{what} {text}" if text else what
     operations = desk(request).operations
@@ -182,7 +193,8 @@ async def _control(request: Request, queue_id: str, form: Form, what: Action, sa
     view = await operations.control(queue_id, what, _request_id(queue_id, name, form), text)
     desk(request).watch.changed(view)
     await audit(request).record(f"queue.{what}", f"queue:{queue_id}", *stepped(what, before, view))
-    return _back(request, queue_id, f"{says} It concerns {view.concerned}." if view.queue.group else says)
+    said = says if isinstance(says, str) else says(view)
+    return _back(request, queue_id, f"{said} It concerns {view.concerned}." if view.queue.group else said)
 
 
 def _back(request: Request, queue_id: str, says: str) -> Response:
@@ -197,9 +209,8 @@ def _request_id(queue_id: str, what: str, form: Form) -> str:
 
 
 def _typed(form: Form) -> dict[str, str]:
-    return {name: form[name][:40] for name in ("count", "rate", "over_rate", "lane") if name in form} | (
-        {"text": form["text"][:MESSAGE_MAX]} if "text" in form else {}
-    )
+    most = {"count": 40, "rate": 40, "over_rate": 40, "lane": 40, "text": MESSAGE_MAX, "value": BEACON_MAX}
+    return {name: form[name][:length] for name, length in most.items() if name in form}
 
 
 def _admit_error(form: Form) -> str:
@@ -218,5 +229,5 @@ def _sentence(error: Exception, text: str = "") -> str:
 
 ROUTES = [
     Route(f"/queues/{{queue_id}}/{step.__name__}", action(step), methods=["POST"])
-    for step in (pause, resume, drain, close, maintenance, message, reset, start, admit, rate, limits)
+    for step in (pause, resume, drain, close, maintenance, message, beacon, reset, start, admit, rate, limits)
 ]

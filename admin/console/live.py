@@ -89,8 +89,13 @@ def queue(live: Live, look: Look, samples: list[Sample], now_s: float) -> None:
     live.hidden["notice"] = not notice
     status = view.status if view else "unknown"
     live.hidden["pause"] = status in _OPENS
-    live.hidden["resume"] = status not in _OPENS
+    live.hidden["resume"] = status not in _OPENS or _awaits_beacon(view)
+    live.hidden["beacon"] = not _awaits_beacon(view)
     live.text["resume-word"] = _OPENS.get(status, "Resume")
+
+
+def _awaits_beacon(view: QueueView | None) -> bool:
+    return view is not None and view.awaits == "beacon"
 
 
 def controls(live: Live, view: QueueView | None, typed: Mapping[str, str]) -> None:

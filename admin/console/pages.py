@@ -20,7 +20,7 @@ from admin.console.render import page
 from admin.desk import Desk, desk
 from admin.limits import NAMES
 from admin.operations import UnknownQueue, new_request_id
-from admin.steps import MESSAGE_MAX
+from admin.steps import BEACON_MAX, MESSAGE_MAX
 from admin.watch import Look, Picture
 from edge.core.model import Queue
 
@@ -94,7 +94,8 @@ async def show_queue(
     look, rail, picture, now, published = await _queue(request, queue_id)
     rate = look.view.limits.admit_per_minute if look.view else look.queue.admit_per_minute
     message = look.view.message if look.view else ""
-    shown = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), "text": message, "over_rate": "", "lane": ""}
+    shown = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), "text": message, "over_rate": "", "lane": "",
+             "value": ""}  # fmt: skip
     values = {**shown, **(typed or {})}
     live.controls(now, look.view, values)
     room = desk(request)
@@ -102,7 +103,7 @@ async def show_queue(
         request, "queue.html", status, live=now, stale=live.freshness(now, picture), look=look, rail=rail,
         shape=live.shape(look.view), problem=problem, errors=errors or {}, typed=values, published=published,
         request_id=request_id or new_request_id(), limit_names=NAMES, limit_words=words.LIMIT_WORDS,
-        minutes=room.watch.history.by_minute(queue_id, room.unix_s()), message_max=MESSAGE_MAX,
+        minutes=room.watch.history.by_minute(queue_id, room.unix_s()), message_max=MESSAGE_MAX, beacon_max=BEACON_MAX,
         concerned=look.view.concerned if look.view else "",
     )  # fmt: skip
 

@@ -34,6 +34,15 @@ def _digits(text: str) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 12 else None
 
 
+def opened(view: QueueView) -> str:
+    """What became of the step that opens."""
+    if view.awaits == "beacon":
+        return f"The pre-queue is over. The queue opens once the value of {view.queue.draw_beacon} is entered."
+    if view.awaits == "draw":
+        return "The pre-queue is over. The next request draws the order and opens the queue."
+    return "Open again."
+
+
 def pause(view: QueueView) -> str:
     """What pause does."""
     return f"Stops calling people. {people(view.waiting)} keep their places; {number(view.inside)} inside stay inside."
@@ -48,6 +57,8 @@ def resume(view: QueueView) -> str:
         )
     if view.status == "closed" and view.mode != "closed":
         return "Its closes_at is past: it stays closed until a later one is published."
+    if view.status == "prequeue" and view.queue.draw_beacon is not None:
+        return f"Ends the pre-queue now. It opens once the value of {view.queue.draw_beacon} is entered."
     if view.limits.manual:
         return f"Opens the queue again. Nobody is called by itself, because it is manual; {number(view.waiting)} wait."
     rate = view.limits.admit_per_minute
@@ -147,6 +158,10 @@ def state(view: QueueView) -> str:
         return "Closed since its closes_at: nobody gets a place or is called. Publish a later one, or none, to go on."
     if view.status == "closed":
         return "Closed by an operator: nobody gets a place or is called. Places are kept."
+    if view.awaits == "beacon":
+        return f"Its time has come, and it opens once an operator has entered the value of {view.queue.draw_beacon}."
+    if view.awaits == "draw":
+        return "Its time has come: the next request draws the order and opens it."
     if view.status in ("not_open", "prequeue") and view.opens_at_ms is not None:
         return f"{status(view.status)}: it opens at {moment_text(view.opens_at_ms)}, or now by the button."
     if view.status != "open":

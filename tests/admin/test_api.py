@@ -13,7 +13,7 @@ from tests.admin.world import queue_json
 QUEUE_KEYS = [
     "id", "status", "epoch", "length", "cursor", "waiting", "called", "inside",
     "admitted_last_minute", "limits", "config_version", "mode", "opens_at", "closes_at", "opened_at", "message", "beacon",
-    "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
+    "awaits", "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
 ]  # fmt: skip
 STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon", "start", "admit", "limits",
          "visits", "invitations", "figures", "history")  # fmt: skip

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from edge.core import commands
 from edge.core.moments import moment_text
+from edge.core.opening import opening
+from edge.core.tokens import Keyring
 from tests.admin.conftest import Admin
 from tests.admin.world import queue_json
 from tests.host.edge.support import wait_until
@@ -89,6 +93,28 @@ def test_a_beacon_counts_from_opens_at_until_the_draw(admin: Admin) -> None:
     admin.api("POST", "/queues/sale/open")
     wait_until(lambda: admin.api("GET", "/queues/sale").json()["status"] == "open", "the opening")
     assert "its order stands" in detail(admin, "beacon", {"value": "b2"}, 409)
+
+
+@pytest.mark.parametrize(("beacon", "awaits"), [("round 7", "beacon"), (None, "draw")])
+def test_open_says_what_the_opening_still_waits_for(admin: Admin, beacon: str | None, awaits: str) -> None:
+    now_ms = int(time.time() * 1000)
+    schedule = {"prequeue_at": moment_text(now_ms - 60_000), "opens_at": moment_text(FAR_MS), "draw_beacon": beacon}
+    admin.publish(queue_json("sale", **schedule))
+    admin.start()
+    assert admin.api("GET", "/queues/sale").json()["awaits"] is None
+    admin.visitors.join(admin.queues["sale"], 3)
+    for _ in range(2):  # a repeat changes nothing, and says the same
+        told = admin.api("POST", "/queues/sale/open")
+        assert (told.status_code, told.json()["status"], told.json()["awaits"]) == (200, "prequeue", awaits)
+    if beacon:
+        assert admin.api("POST", "/queues/sale/beacon", json={"value": "b1"}).json()["awaits"] == "draw"
+    seen = admin.visitors.run(commands.take_snapshot("sale", "0" * 32)).snapshot
+    assert seen is not None
+    due = opening(admin.queues["sale"], seen, Keyring.parse("k:" + "a" * 43), "0" * 32)
+    assert due is not None
+    assert admin.visitors.run(due).verdict == "opened"
+    after = admin.api("GET", "/queues/sale").json()
+    assert (after["status"], after["awaits"]) == ("open", None)
 
 
 def test_a_batch_of_one_lane_over_the_rate(admin: Admin) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
 
 from edge.core import commands
+from edge.core.moments import moment_text
 from tests.admin.conftest import Admin, Browser, Serve, sign_in, text_of
 from tests.admin.world import Bridge, free_port, queue_json
 
@@ -329,6 +331,30 @@ def test_a_batch_of_a_lane_and_a_message(admin: Admin, browser: Browser) -> None
         assert says in text_of(browser.get("/queues/sale"))
         assert admin.api("GET", "/queues/sale").json()["message"] == text
     assert browser.send("/queues/sale", "/queues/sale/message", text="x" * 501).status_code == 422
+
+
+def test_the_value_of_a_beacon_is_asked_for_when_the_opening_waits_for_it(admin: Admin, browser: Browser) -> None:
+    now_ms = int(time.time() * 1000)
+    schedule = {"prequeue_at": moment_text(now_ms - 60_000), "opens_at": moment_text(now_ms + 3_600_000)}
+    admin.publish(queue_json("sale", draw_beacon="drand round 7", **schedule))
+    admin.start()
+    admin.visitors.join(admin.queues["sale"], 2)
+    before = browser.get(SALE)
+    assert "It opens once the value of drand round 7 is entered." in text_of(before)
+    assert 'data-k="beacon" hidden' in before
+    assert browser.send(SALE, f"{SALE}/resume").status_code == 303
+    asked = browser.get(SALE)
+    assert "The pre-queue is over. The queue opens once the value of drand round 7 is entered." in text_of(asked)
+    assert 'data-k="beacon" hidden' not in asked
+    empty = browser.send(SALE, f"{SALE}/beacon", value=" ")
+    assert (empty.status_code, "one line of 1 to 200 characters" in text_of(empty.text)) == (422, True)
+    assert browser.send(SALE, f"{SALE}/beacon", value="b1a5e").status_code == 303
+    told = browser.get(SALE)
+    assert "The value is in the draw. The next request opens the queue." in text_of(told)
+    assert 'data-k="beacon" hidden' in told
+    assert admin.api("GET", "/queues/sale").json()["beacon"] == "b1a5e"
+    late = browser.send(SALE, f"{SALE}/beacon", value="other")
+    assert late.status_code == 409
 
 
 def test_in_a_group_the_page_says_whom_a_step_concerns(admin: Admin, browser: Browser) -> None:
