@@ -18,10 +18,12 @@ from admin import console
 from admin.access.identity import Identity
 from admin.access.needs import check_routes, public
 from admin.access.sessions import Sessions
+from admin.api import configuration, explain, sites
 from admin.api import operate as operate_api
 from admin.api import routes as api
-from admin.api import sites
 from admin.configuration import ConfigurationSource
+from admin.configure.keeper import Keeper
+from admin.configure.service import Configurator
 from admin.console.render import environment
 from admin.credentials import Credentials
 from admin.desk import Desk
@@ -63,7 +65,7 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with room.operate.running():
+        async with room.operate.running(), room.keeper.running():
             yield
         await store.close()
         db.close()
@@ -77,6 +79,8 @@ def create_app(
     app.include_router(api.router)
     app.include_router(sites.router)
     app.include_router(operate_api.router)
+    app.include_router(configuration.router)
+    app.include_router(explain.router)
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
@@ -116,6 +120,8 @@ def _desk(
         checking=asyncio.Semaphore(PASSWORD_CHECKS_AT_ONCE),
         kv=kv,
         source=source,
+        configurator=Configurator(kv, store, source),
+        keeper=Keeper(kv, db, unix_s),
         operations=operations,
         visits=Visits(operations, store, settings.signing_keys, unix_s),
         invitations=Invitations(operations, settings.signing_keys, unix_s),

@@ -23,9 +23,9 @@ class BadBody(Exception):
         self.status = status
 
 
-async def read_json(request: Request) -> Any:
+async def read_json(request: Request, at_most_bytes: int = BODY_MAX_BYTES) -> Any:
     """The JSON value of the body. Raises BadBody: 413 too large, 415 not JSON by its type, 422 not JSON by its content."""
-    return _parse_json(request, await _read(request))
+    return _parse_json(request, await _read(request, at_most_bytes))
 
 
 def _parse_json(request: Request, data: bytes) -> Any:
@@ -46,27 +46,31 @@ async def read_nothing(request: Request) -> None:
 
 async def read_form(request: Request) -> Mapping[str, str]:
     """The fields of a form; of a field sent twice, the first counts. Raises BadBody: 413, 415, 422."""
-    data = await _read(request)
+    return dict(reversed(await read_pairs(request, BODY_MAX_BYTES, FORM_MAX_FIELDS)))
+
+
+async def read_pairs(request: Request, at_most_bytes: int, at_most_fields: int) -> list[tuple[str, str]]:
+    """Names and values of a form, in the order in which they were sent. Raises BadBody: 413, 415, 422."""
+    data = await _read(request, at_most_bytes)
     if _media_type(request) != "application/x-www-form-urlencoded":
         raise BadBody(415, "the body must be a form: application/x-www-form-urlencoded")
     try:
-        pairs = parse_qsl(data.decode("utf-8"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS, errors="strict")
+        return parse_qsl(data.decode("utf-8"), keep_blank_values=True, max_num_fields=at_most_fields, errors="strict")
     except ValueError:
         raise BadBody(422, "the form cannot be read") from None
-    return dict(reversed(pairs))
 
 
 def _media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-async def _read(request: Request) -> bytes:
+async def _read(request: Request, at_most_bytes: int = BODY_MAX_BYTES) -> bytes:
     data = bytearray()
     try:
         async for part in request.stream():
             data += part
-            if len(data) > BODY_MAX_BYTES:
-                raise BadBody(413, f"the body is larger than {BODY_MAX_BYTES} bytes")
+            if len(data) > at_most_bytes:
+                raise BadBody(413, f"the body is larger than {at_most_bytes} bytes")
     except ClientDisconnect:
         raise BadBody(422, "the body ended early") from None
     return bytes(data)

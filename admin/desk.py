@@ -12,6 +12,8 @@ from starlette.requests import Request
 
 from admin.access.sessions import Sessions
 from admin.configuration import ConfigurationSource
+from admin.configure.keeper import Keeper
+from admin.configure.service import Configurator
 from admin.credentials import Credentials
 from admin.invitations import Invitations
 from admin.kv import Kv
@@ -39,6 +41,8 @@ class Desk:
     checking: asyncio.Semaphore
     kv: Kv
     source: ConfigurationSource
+    configurator: Configurator
+    keeper: Keeper
     operations: Operations
     visits: Visits
     invitations: Invitations
