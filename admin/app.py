@@ -122,6 +122,7 @@ def _desk(
         source=source,
         configurator=Configurator(kv, store, source),
         keeper=Keeper(kv, db, unix_s),
+        store=store,
         operations=operations,
         visits=Visits(operations, store, settings.signing_keys, unix_s),
         invitations=Invitations(operations, settings.signing_keys, unix_s),

@@ -20,6 +20,7 @@ from admin.kv import Kv
 from admin.operations import Operations
 from admin.settings import Settings
 from admin.state.db import Database
+from admin.store import Store
 from admin.throttle import Throttle
 from admin.visits import Visits
 from admin.watch import Watch
@@ -43,6 +44,7 @@ class Desk:
     source: ConfigurationSource
     configurator: Configurator
     keeper: Keeper
+    store: Store
     operations: Operations
     visits: Visits
     invitations: Invitations

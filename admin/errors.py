@@ -17,6 +17,9 @@ from admin.access.permissions import roles_with
 from admin.api.access import forbidden
 from admin.api.problems import Problem, as_problem, title
 from admin.bodies import BadBody
+from admin.configure.document import NoSuchEntry
+from admin.configure.keeper import UnknownVersion
+from admin.configure.service import Faulty, Stale
 from admin.console.render import error_page
 from admin.console.sign_in import SIGN_IN, sign_in_path
 from admin.keys import NoKeys
@@ -28,9 +31,11 @@ from admin.state.db import StateUnavailable
 from admin.store import StoreUnavailable
 from admin.visits import VisitRefused
 from admin.words import _
+from edge.core.question import BadQuestion
 
 _ON_PURPOSE = (
     Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable, VisitRefused, NoKeys, StateUnavailable,
+    NoSuchEntry, UnknownVersion, Faulty, Stale, BadQuestion,
 )  # fmt: skip
 
 

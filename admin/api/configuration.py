@@ -5,6 +5,7 @@ Whoever changes something says what it was made from (`If-Match`): 428 without i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -33,7 +34,7 @@ from admin.configure.document import Entry, Value, group_entry, queue_entry, wit
 from admin.configure.faults import faults_of
 from admin.configure.keeper import FOUND
 from admin.configure.service import Published
-from admin.configure.warn import warnings_of
+from admin.configure.warn import Warning_, warnings
 from admin.desk import desk
 from admin.limits import BadValue
 from admin.state.versions import Version
@@ -49,7 +50,7 @@ def if_match(request: Request) -> str:
     """The etag that a change was made from; `*`: whatever stands there. Raises a 428 problem when there is none."""
     given = request.headers.get("if-match", "").strip()
     if not given:
-        raise Problem(428, "Say what you changed: If-Match with the ETag of what you read, or * to put yours on whatever is there.")
+        raise Problem(428, "Say what you changed: If-Match with the ETag of what you read, or * for whatever is there.")
     return ANY if given == ANY else given.removeprefix("W/").strip('"')
 
 
@@ -57,15 +58,20 @@ def _tagged(response: Response, etag: str) -> None:
     response.headers["ETag"] = f'"{etag}"'
 
 
-def changed(done: Published) -> dict[str, Any]:
+async def changed(done: Published) -> dict[str, Any]:
     """What a publish did, for programs."""
+    found = await asyncio.to_thread(warnings, done.after.config)
     return {
         "published": done.is_new,
         "etag": done.after.etag,
         "changes": [change.public() for change in done.changes],
         "raised": list(done.scopes),
-        "warnings": [each.public() for each in warnings_of(done.after.config)],
+        "warnings": [_warned(each) for each in found],
     }
+
+
+def _warned(warning: Warning_) -> dict[str, str]:
+    return {"queue": warning.queue_id, "what": warning.what, "url": warning.url, "advice": warning.advice, "rule": warning.rule}
 
 
 # --- the whole ------------------------------------------------------------------------------------------------------
@@ -92,7 +98,7 @@ async def put_configuration(request: Request, response: Response) -> Mapping[str
     etag = if_match(request)
     done = await publish(request, _object(await read_json(request, CONFIG_MAX_BYTES)), etag, action="configuration.publish")
     _tagged(response, done.after.etag)
-    return changed(done)
+    return await changed(done)
 
 
 @router.post(
@@ -178,7 +184,7 @@ async def add_entry(request: Request, response: Response, kind: Kind) -> Mapping
 
     done = await edit(request, change, action=f"{kind[:-1]}.add", target=_target(kind, entry_id))
     response.headers["Location"] = f"{request.url.path}/{entry_id}"
-    return changed(done)
+    return await changed(done)
 
 
 @router.put(
@@ -194,7 +200,7 @@ async def put_entry(request: Request, kind: Kind, entry_id: str) -> Mapping[str,
         _check(_entry(value, kind, entry_id), etag)
         return _with(value, kind, entry, entry_id)
 
-    return changed(await edit(request, change, action=f"{kind[:-1]}.change", target=_target(kind, entry_id)))
+    return await changed(await edit(request, change, action=f"{kind[:-1]}.change", target=_target(kind, entry_id)))
 
 
 @router.patch(
@@ -212,7 +218,7 @@ async def patch_entry(request: Request, kind: Kind, entry_id: str) -> Mapping[st
         merged = {**old, **patch}
         return _with(value, kind, {key: item for key, item in merged.items() if item is not None}, entry_id)
 
-    return changed(await edit(request, change, action=f"{kind[:-1]}.change", target=_target(kind, entry_id)))
+    return await changed(await edit(request, change, action=f"{kind[:-1]}.change", target=_target(kind, entry_id)))
 
 
 @router.delete(
@@ -229,15 +235,16 @@ async def delete_entry(request: Request, kind: Kind, entry_id: str) -> Mapping[s
         _check(_entry(value, kind, entry_id), etag)
         return _without(value, kind, entry_id)
 
-    return changed(await edit(request, change, action=f"{kind[:-1]}.remove", target=_target(kind, entry_id)))
+    return await changed(await edit(request, change, action=f"{kind[:-1]}.remove", target=_target(kind, entry_id)))
 
 
 # --- versions -------------------------------------------------------------------------------------------------------
 
 
 def _version(version: Version) -> dict[str, Any]:
+    is_found = version.note == FOUND and not version.by
     return {"id": version.id, "at": moment_text(version.at_ms), "by": version.by or None, "note": version.note,
-            "found": version.note == FOUND and not version.by, "sha256": version.sha256, "size_bytes": version.size_bytes}  # fmt: skip
+            "found": is_found, "sha256": version.sha256, "size_bytes": version.size_bytes}  # fmt: skip
 
 
 @router.get("/versions", response_model=VersionList, responses=described(422))
@@ -262,8 +269,10 @@ async def get_version(request: Request, version_id: int) -> Mapping[str, Any]:
 
 @router.get("/versions/{version_id}/diff", response_model=DiffShape, responses=described(404, 422))
 @needs(Permission.SEE)
-async def diff_version(request: Request, version_id: int, to: Annotated[str, Query(max_length=20)] = "previous") -> Mapping[str, Any]:
-    """What this version changed against the one before (`to=previous`), another one (`to=12`), or what is published (`to=current`).
+async def diff_version(
+    request: Request, version_id: int, to: Annotated[str, Query(max_length=20)] = "previous"
+) -> Mapping[str, Any]:
+    """What this version changed: against the one before (`previous`), another one (its number), or what is published (`current`).
 
     For `current` and for a number it is what restoring this version would change there.
     """
@@ -299,4 +308,4 @@ async def restore_version(request: Request, response: Response, version_id: int)
     note = f"version {version.id} restored"
     done = await publish(request, edition.value, etag, action="configuration.restore", note=note)
     _tagged(response, done.after.etag)
-    return changed(done)
+    return await changed(done)

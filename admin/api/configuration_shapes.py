@@ -31,6 +31,7 @@ class WarningShape(_Shape):
     what: str
     url: str
     advice: str
+    rule: str
 
 
 class ChangedShape(_Shape):

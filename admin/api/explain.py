@@ -19,6 +19,7 @@ from admin.desk import desk
 from admin.limits import BadValue
 from edge.core.question import URL_MAX_CHARACTERS
 
+_TEXTS = (("url", ""), ("method", "GET"), ("country", ""), ("client", ""))
 router = api_router("explain")
 
 
@@ -41,7 +42,7 @@ async def explain_address(
 async def explain_request(request: Request) -> Mapping[str, Any]:
     """The same for a request with headers and cookies."""
     given = keys(await read_json(request), ("url",), ("method", "country", "client", "headers"))
-    texts = {name: given.get(name, default) for name, default in (("url", ""), ("method", "GET"), ("country", ""), ("client", ""))}
+    texts = {name: given.get(name, default) for name, default in _TEXTS}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise BadValue(name, "must be a text")

@@ -10,6 +10,9 @@ from typing import Any
 from starlette.responses import Response
 
 from admin.bodies import BadBody
+from admin.configure.document import NoSuchEntry
+from admin.configure.keeper import UnknownVersion
+from admin.configure.service import Faulty, Stale
 from admin.keys import NoKeys
 from admin.limits import BadValue
 from admin.operations import Refused, TooManySteps, UnknownQueue
@@ -17,6 +20,7 @@ from admin.request_ids import request_id
 from admin.state.db import StateUnavailable
 from admin.store import RETRY_AFTER_S, StoreUnavailable
 from admin.visits import VisitRefused
+from edge.core.question import BadQuestion
 
 BUSY_RETRY_AFTER_S = 600
 MEDIA_TYPE = "application/problem+json"
@@ -68,6 +72,15 @@ def as_problem(error: Exception) -> Problem:
             return Problem(error.status, _sentence(error))
         case BadValue():
             return Problem(422, _sentence(error), errors=[{"at": error.at, "problem": error.problem}])
+        case NoSuchEntry() | UnknownVersion():
+            return Problem(404, _sentence(error))
+        case Faulty():
+            errors = [{"at": fault.path, "problem": fault.problem} for fault in error.faults]
+            return Problem(422, _sentence(error), errors=errors)
+        case Stale():
+            return Problem(412, _sentence(error), {"ETag": f'"{error.current.etag}"'})
+        case BadQuestion():
+            return Problem(422, _sentence(error), errors=[{"at": error.path, "problem": error.problem}])
         case StoreUnavailable() | StateUnavailable():
             return Problem(503, _sentence(error), {"Retry-After": str(RETRY_AFTER_S)})
         case _:

@@ -1,4 +1,4 @@
-"""`explain` for the console and the API: with the published configuration, this app's keys and the state of the queue in Redis."""
+"""`explain` for the console and the API: with the published configuration, this app's keys, and the queue's state in Redis."""
 
 from __future__ import annotations
 
