@@ -15,12 +15,14 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from admin import console
+from admin.access.account import Account
+from admin.access.api_tokens import ApiTokens
 from admin.access.identity import Identity
 from admin.access.needs import check_routes, public
+from admin.access.people import People
+from admin.access.rates import Rates
 from admin.access.sessions import Sessions
-from admin.api import configuration, explain, sites
-from admin.api import operate as operate_api
-from admin.api import routes as api
+from admin.api.all import ROUTERS
 from admin.configuration import ConfigurationSource
 from admin.configure.keeper import Keeper
 from admin.configure.service import Configurator
@@ -76,11 +78,8 @@ def create_app(
         summary="Operate queues: pause, resume, admit, change limits, reset.",
     )  # fmt: skip
     app.state.desk = room
-    app.include_router(api.router)
-    app.include_router(sites.router)
-    app.include_router(operate_api.router)
-    app.include_router(configuration.router)
-    app.include_router(explain.router)
+    for router in ROUTERS:
+        app.include_router(router)
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
@@ -115,6 +114,10 @@ def _desk(
         settings=settings,
         credentials=credentials,
         db=db,
+        people=People(db, unix_s),
+        account=Account(db, unix_s),
+        tokens=ApiTokens(db, unix_s),
+        rates=Rates(settings.api_per_minute),
         sessions=Sessions(db, credentials.fingerprint),
         throttle=Throttle(monotonic_s),
         checking=asyncio.Semaphore(PASSWORD_CHECKS_AT_ONCE),

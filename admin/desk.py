@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment
 from starlette.requests import Request
 
+from admin.access.account import Account
+from admin.access.api_tokens import ApiTokens
+from admin.access.people import People
+from admin.access.rates import Rates
 from admin.access.sessions import Sessions
 from admin.configuration import ConfigurationSource
 from admin.configure.keeper import Keeper
@@ -36,6 +40,10 @@ class Desk:
     settings: Settings
     credentials: Credentials
     db: Database
+    people: People
+    account: Account
+    tokens: ApiTokens
+    rates: Rates
     sessions: Sessions
     throttle: Throttle
     # One argon2 check takes 64 MiB, so few run at a time.

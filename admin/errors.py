@@ -11,8 +11,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from admin.access.actor import NotAllowed, SignInNeeded
+from admin.access.api_tokens import UnknownToken
 from admin.access.forms import Forged
 from admin.access.needs import access_of
+from admin.access.people import Changed, UnknownPerson
 from admin.access.permissions import roles_with
 from admin.api.access import forbidden
 from admin.api.problems import Problem, as_problem, title
@@ -28,14 +30,16 @@ from admin.log import log
 from admin.operations import Refused, TooManySteps, UnknownQueue
 from admin.security import HEADERS
 from admin.state.db import StateUnavailable
+from admin.state.users import LastOwner
 from admin.store import StoreUnavailable
 from admin.visits import VisitRefused
 from admin.words import _
 from edge.core.question import BadQuestion
 
 _ON_PURPOSE = (
-    Problem, UnknownQueue, Refused, TooManySteps, BadBody, BadValue, StoreUnavailable, VisitRefused, NoKeys, StateUnavailable,
-    NoSuchEntry, UnknownVersion, Faulty, Stale, BadQuestion,
+    Problem, UnknownQueue, UnknownPerson, UnknownToken, Changed, LastOwner, Refused, TooManySteps, BadBody, BadValue,
+    StoreUnavailable, VisitRefused, NoKeys, StateUnavailable, NoSuchEntry, UnknownVersion, Faulty, Stale,
+    BadQuestion,
 )  # fmt: skip
 
 

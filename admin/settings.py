@@ -16,6 +16,7 @@ from edge.core.scripts import Flavour
 from edge.core.tokens import Keyring
 
 TOKEN_MIN_CHARACTERS = 16
+API_PER_MINUTE = 6_000
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -39,6 +40,7 @@ class Settings:
     password_hash: str = field(default="", repr=False)
     trusted_proxies: tuple[str, ...] = ()
     database_url: str = field(default="", repr=False)
+    api_per_minute: int = API_PER_MINUTE
     local: bool = False
 
     @property
@@ -51,6 +53,13 @@ def _port(environ: Mapping[str, str], name: str, default: str) -> int:
     text = environ.get(name, "").strip() or default
     if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
         raise SettingsError(f"{name}: {text!r} is not a port. Allowed: a whole number from 0 to 65535.")
+    return int(text)
+
+
+def _whole(environ: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    text = environ.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
+        raise SettingsError(f"{name}: {text[:40]!r} does not fit. Allowed: a whole number from {least} to {most}.")
     return int(text)
 
 
@@ -134,5 +143,6 @@ def load(environ: Mapping[str, str]) -> Settings:
         password_hash=environ.get("STANCHION_ADMIN_PASSWORD_HASH", "").strip(),
         trusted_proxies=_networks(environ),
         database_url=environ.get("STANCHION_ADMIN_DATABASE_URL", "").strip(),
+        api_per_minute=_whole(environ, "STANCHION_ADMIN_API_PER_MINUTE", API_PER_MINUTE, 1, 1_000_000),
         local=environ.get("STANCHION_LOCAL", "").strip() == "1",
     )

@@ -36,6 +36,11 @@ def _check_workers(value: str) -> str | None:
     return None if fits else f"a whole number from 1 to {MAX_WORKERS}"
 
 
+def _check_count(value: str) -> str | None:
+    fits = value.isascii() and value.isdigit() and len(value) <= 7 and 1 <= int(value) <= 1_000_000
+    return None if fits else "a whole number from 1 to 1000000"
+
+
 def _check_milliseconds(value: str) -> str | None:
     fits = value.isascii() and value.isdigit() and int(value) <= MAX_MILLISECONDS
     return None if fits else f"a whole number from 0 to {MAX_MILLISECONDS}"
@@ -129,6 +134,7 @@ RULES: dict[str, Callable[[str], str | None]] = {
     "text": lambda value: None,
     "port": _check_port,
     "workers": _check_workers,
+    "count": _check_count,
     "milliseconds": _check_milliseconds,
     "flag": _check_flag,
     "address": _check_address,

@@ -133,6 +133,12 @@ SETTINGS: tuple[Setting, ...] = (
         secret=True,
     ),
     Setting(
+        "STANCHION_ADMIN_API_PER_MINUTE",
+        "6000",
+        "How often each token may ask the admin's API in a minute.",
+        kind="count",
+    ),
+    Setting(
         "STANCHION_LOCAL",
         "0",
         "1: a run on one machine, which makes the secrets that are missing. Never in production.",

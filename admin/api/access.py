@@ -27,7 +27,11 @@ async def require_access(request: Request, given: Annotated[HTTPAuthorizationCre
     if given is None:
         challenge = 'Bearer realm="stanchion"'
         raise Problem(401, "This needs a token: Authorization: Bearer <token>.", {"WWW-Authenticate": challenge})
-    set_actor(request, await _holder(request, given.credentials))
+    who = await _holder(request, given.credentials)
+    wait_s = desk(request).rates.wait_s(who.name)
+    if wait_s:
+        raise Problem(429, f"This token asked too often. Ask again in {wait_s} s.", {"Retry-After": str(wait_s)})
+    set_actor(request, who)
     access = access_of(request.scope["endpoint"])
     if access is None:
         raise Problem(500, "This route does not say who may use it.")

@@ -15,11 +15,13 @@ from edge.core.conclude import UNITS_AT_MOST
 from edge.core.states import MODES, QUEUE_STATES
 
 
-class _Shape(BaseModel):
+class Shape(BaseModel):
+    """What is not named in a shape is in no answer."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class LimitsShape(_Shape):
+class LimitsShape(Shape):
     """Limits in force; null: no limit."""
 
     admit_per_minute: int | None = Field(description="Admissions per minute.")
@@ -31,7 +33,7 @@ class LimitsShape(_Shape):
     live: list[str] = Field(description="Limits that an operator set; they outlive a publish that leaves them alone.")
 
 
-class LaneShape(_Shape):
+class LaneShape(Shape):
     """One lane of the queue; a queue without lanes has one that has no name."""
 
     name: str | None
@@ -39,7 +41,7 @@ class LaneShape(_Shape):
     waiting: int = Field(description="People who wait in it.")
 
 
-class CountsShape(_Shape):
+class CountsShape(Shape):
     """What became of visits and places in this epoch, each way out counted once."""
 
     admitted: int = Field(description="People who came in; the last seconds may be missing.")
@@ -57,7 +59,7 @@ class CountsShape(_Shape):
     turns: int = Field(description="Turns given: people called, those twice who came back for a second turn.")
 
 
-class QueueShape(_Shape):
+class QueueShape(Shape):
     """A queue.
 
     When Redis has no state for it, the status is `missing`, counts are 0, epoch and config_version are null, and the limits are
@@ -94,14 +96,14 @@ class QueueShape(_Shape):
     present_share: float | None = Field(description="Part of those far back who still show life, 0 to 1, by a sample.")
 
 
-class QueueList(_Shape):
+class QueueList(Shape):
     """Queues in the order of the configuration."""
 
     queues: list[QueueShape]
     next: str | None = Field(description="Give it as `after` for the queues that follow; null: these were the last.")
 
 
-class AdmittedShape(_Shape):
+class AdmittedShape(Shape):
     """What became of a batch."""
 
     asked: int
@@ -110,7 +112,7 @@ class AdmittedShape(_Shape):
     queue: QueueShape
 
 
-class VisitShape(_Shape):
+class VisitShape(Shape):
     """What became of a step on a visit."""
 
     queue: str
@@ -124,7 +126,7 @@ class VisitShape(_Shape):
     renew_at: str | None = Field(description="From when the visitor's pass is renewed; null for other actions.")
 
 
-class InvitedShape(_Shape):
+class InvitedShape(Shape):
     """Links, each good for one visitor."""
 
     lane: str
@@ -145,7 +147,8 @@ class ProblemShape(BaseModel):
     free_units: int = Field(default=0, description="With code reclaimed: units that are free for this visit.")
 
 
-def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
+def json_body(schema: dict[str, Any]) -> dict[str, Any]:
+    """`openapi_extra` of a route that reads this body itself."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -161,7 +164,7 @@ IDEMPOTENT: dict[str, Any] = {
         }
     ]
 }
-ADMIT_BODY = IDEMPOTENT | _json_body(
+ADMIT_BODY = IDEMPOTENT | json_body(
     {
         "type": "object",
         "required": ["count"],
@@ -178,12 +181,12 @@ ADMIT_BODY = IDEMPOTENT | _json_body(
 def _one_text(name: str, least: int, most: int) -> dict[str, Any]:
     text = {"type": "string", "minLength": least, "maxLength": most}
     properties = {name: text}
-    return _json_body({"type": "object", "required": [name], "additionalProperties": False, "properties": properties})
+    return json_body({"type": "object", "required": [name], "additionalProperties": False, "properties": properties})
 
 
 MESSAGE_BODY = IDEMPOTENT | _one_text("text", 0, MESSAGE_MAX)
 BEACON_BODY = IDEMPOTENT | _one_text("value", 1, BEACON_MAX)
-LIMITS_BODY = IDEMPOTENT | _json_body(
+LIMITS_BODY = IDEMPOTENT | json_body(
     {
         "type": "object",
         "minProperties": 1,
@@ -197,7 +200,7 @@ LIMITS_BODY = IDEMPOTENT | _json_body(
         },
     }
 )
-VISIT_BODY = _json_body(
+VISIT_BODY = json_body(
     {
         "type": "object",
         "required": ["action"],
@@ -218,7 +221,7 @@ VISIT_BODY = _json_body(
         }
     ]
 }
-INVITATIONS_BODY = _json_body(
+INVITATIONS_BODY = json_body(
     {
         "type": "object",
         "required": ["lane", "count", "valid_for_s"],

@@ -9,6 +9,8 @@ from typing import Any
 
 from starlette.responses import Response
 
+from admin.access.api_tokens import UnknownToken
+from admin.access.people import Changed, UnknownPerson
 from admin.bodies import BadBody
 from admin.configure.document import NoSuchEntry
 from admin.configure.keeper import UnknownVersion
@@ -18,6 +20,7 @@ from admin.limits import BadValue
 from admin.operations import Refused, TooManySteps, UnknownQueue
 from admin.request_ids import request_id
 from admin.state.db import StateUnavailable
+from admin.state.users import LastOwner
 from admin.store import RETRY_AFTER_S, StoreUnavailable
 from admin.visits import VisitRefused
 from edge.core.question import BadQuestion
@@ -58,12 +61,16 @@ def as_problem(error: Exception) -> Problem:
     match error:
         case Problem():
             return error
-        case UnknownQueue():
+        case UnknownQueue() | UnknownPerson() | UnknownToken():
             return Problem(404, _sentence(error))
         case VisitRefused():
             return Problem(error.status, _sentence(error), code=error.code, **error.members)
         case NoKeys():
             return Problem(501, _sentence(error), code="not_configured")
+        case Changed():
+            return Problem(412, "Somebody changed this since you read it, so nothing was done. Read it again.")
+        case LastOwner():
+            return Problem(409, "This is the last owner who can sign in: make another one first.")
         case Refused():
             return Problem(409, _sentence(error))
         case TooManySteps():

@@ -40,7 +40,7 @@ _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Which problems a route may answer, for its description."""
     content = {MEDIA_TYPE: {"schema": ProblemShape.model_json_schema()}}
-    return {status: {"description": "Problem details", "content": content} for status in (401, 403, *statuses, 503)}
+    return {status: {"description": "Problem details", "content": content} for status in (401, 403, *statuses, 429, 503)}
 
 
 router = api_router("queues")

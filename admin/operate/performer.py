@@ -9,12 +9,12 @@ import asyncio
 from collections.abc import Callable
 
 from admin.access.actor import schedule as acting_for
-from admin.audit import Recorder
 from admin.deeds import changed, stepped
 from admin.limits import BadValue
 from admin.log import log
 from admin.operate import schedule
 from admin.operations import Operations, Refused, TooManySteps, UnknownQueue, request_id_of
+from admin.recorder import Recorder
 from admin.state import schedule as table
 from admin.state.db import Database, StateUnavailable
 from admin.state.schedule import Step

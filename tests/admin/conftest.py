@@ -19,10 +19,12 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 
 from admin.__main__ import _uvicorn_config
+from admin.access import people
 from admin.app import create_app
 from admin.credentials import Credentials, load
 from admin.kv import FolderKv
 from admin.settings import Settings
+from admin.state.users import Person
 from edge.core.model import Queue
 from tests.admin.world import REST_TOKEN, Bridge, RedisServer, Visitors, config_text, queue_json, queues_of
 from tests.needs import needs
@@ -71,8 +73,22 @@ class Admin:
             self.visitors.start(self.queues[queue_id])
         self.clock.ahead_s += 2
 
+    def person(self, name: str, role: str) -> Person:
+        """Somebody with the password PASSWORD."""
+        db = self.app.state.desk.db
+        made: Person = db.run_now(lambda session: people.add(session, name, role, 1_000, password_hash=PASSWORD_HASH))
+        return made
+
+    @contextlib.contextmanager
+    def as_role(self, role: str) -> Iterator[Browser]:
+        """Somebody of this role, signed in."""
+        self.person(f"some-{role}", role)
+        with self.anyone() as client:
+            assert sign_in(client, user=f"some-{role}").status_code == 303
+            yield Browser(client)
+
     def api(self, method: str, path: str, **more: Any) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {API_TOKEN}", **more.pop("headers", {})}
+        headers = {"Authorization": f"Bearer {more.pop('token', API_TOKEN)}", **more.pop("headers", {})}
         with httpx.Client(base_url=self.url, trust_env=False, timeout=20) as client:
             return client.request(method, f"/api/v1{path}", headers=headers, **more)
 

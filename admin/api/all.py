@@ -1,0 +1,13 @@
+"""Every router of the API, for the app and for the tests that go through all routes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+
+from admin.api import audit, configuration, explain, operate, people, routes, sites
+
+ROUTERS: Sequence[APIRouter] = (
+    routes.router, sites.router, operate.router, configuration.router, explain.router, people.router, audit.router,
+)  # fmt: skip
