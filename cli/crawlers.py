@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,10 @@ def apply(file: Path) -> None:
 @click.argument("address")
 def who(address: str) -> None:
     """Say which crawler ADDRESS belongs to, by the list in force."""
+    try:
+        ip_address(address)
+    except ValueError:
+        raise click.BadParameter(f"{address!r} is no IP address, as 192.0.2.7 or 2001:db8::7", param_hint="ADDRESS") from None
     try:
         text = _store().get(CRAWLERS_KEY)
         if text is None:

@@ -11,6 +11,9 @@ from types import FrameType
 
 import click
 
+from cli.first_pages import FirstPages
+from cli.kv.folder import FolderStore
+from cli.kv.stores import WithPrefix
 from cli.local import Started, environment, local_secrets
 from cli.processes import ENDING_SIGNALS, Part, PartFailed, Processes, handle, is_free
 from cli.redis_rest import start_queue
@@ -43,6 +46,8 @@ def run(workers: int | None) -> None:
     if not settings["STANCHION_COMPONENT"]:
         environ["STANCHION_COMPONENT"] = str(_component(settings))
     processes = Processes(environ)
+    brands = {queue.page for queue in config.queues}
+    pages = FirstPages(WithPrefix(FolderStore(Path(settings["STANCHION_KV_DIR"]))), brands, click.echo)
     try:
         # Redis first: an edge that meets a queue without state takes it for lost.
         for part in (part for part in parts if part.name == "redis"):
@@ -53,6 +58,7 @@ def run(workers: int | None) -> None:
             processes.start(part, ["--workers", str(workers)] if workers and part.name == "edge" else [])
         processes.wait_ready()
         _print_addresses(parts, settings, config)
+        pages.start()
         processes.watch()
         click.echo("stopping")
     except PartFailed as failed:
@@ -60,6 +66,7 @@ def run(workers: int | None) -> None:
     except KeyboardInterrupt:
         click.echo("stopping")
     finally:
+        pages.stop()
         processes.stop()
 
 

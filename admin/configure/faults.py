@@ -13,7 +13,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from edge.core.config import CONFIG, CONFIG_MAX_BYTES, check_config, json_schema, load_config
+from admin.publish.locales import locale_of
+from edge.core.config import CONFIG, CONFIG_MAX_BYTES, Config, check_config, json_schema, load_config
 from edge.core.errors import ConfigError
 from edge.core.fields import ListOf, MapOf, Obj
 from edge.core.json_text import read_json
@@ -40,7 +41,7 @@ def faults_of(value: Any) -> list[Fault]:
     found = _structure(value)
     if not found:
         try:
-            check_config(value)
+            found = _languages(check_config(value))
         except ConfigError as error:
             found = [Fault(error.path, error.problem)]
     return found
@@ -56,9 +57,20 @@ def faults_of_text(text: str | bytes) -> list[Fault]:
             return [Fault(error.path, error.problem, _line_in(error.problem))]
     if not found:
         try:
-            load_config(text if isinstance(text, str) else text.decode("utf-8"))
+            found = _languages(load_config(text if isinstance(text, str) else text.decode("utf-8")))
         except ConfigError as error:
             found = [Fault(error.path, error.problem)]
+    return found
+
+
+def _languages(config: Config) -> list[Fault]:
+    """Languages that are none: the core knows how a tag is written, CLDR which there are."""
+    found = []
+    for index, queue in enumerate(config.queues):
+        try:
+            locale_of(queue.language)
+        except ValueError as error:
+            found.append(Fault(f"queues[{index}].language", str(error)))
     return found
 
 

@@ -42,6 +42,12 @@ class Press:
         with self._lock:
             self._end()
 
+    def stop(self) -> None:
+        """Ends the process at once, whatever it is at: the job under way fails. From any thread."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def run(self, brand: str, job: dict[str, Any]) -> dict[str, Any]:
         """The answer of `admin.publish.worker` to a job about a brand. Raises PublishError for a fault, or its end."""
         answer = self.ask(brand, job)

@@ -109,24 +109,3 @@ def test_check_says_the_file(tmp_path: Path) -> None:
 
 def test_the_schema_is_printed() -> None:
     assert json.loads(CliRunner().invoke(main, ["config", "schema"]).output)["title"] == "Stanchion configuration"
-
-
-def test_publish_refuses_an_unknown_brand(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["publish", "nobody", "--to", str(tmp_path)])
-    assert result.exit_code == 1
-    assert "nobody" in result.output
-    assert not list(tmp_path.rglob("*.html"))
-
-
-def test_publish_puts_every_page_in_force_and_goes_back(tmp_path: Path) -> None:
-    def run(*options: str) -> str:
-        result = CliRunner().invoke(main, ["publish", "default", *options, "--to", str(tmp_path)])
-        assert result.exit_code == int("none" in options), result.output
-        return result.output
-
-    assert "version 1 is in force" in run("--language", "en")
-    assert (tmp_path / "pages/default/1/en/waiting.html").exists()
-    assert "version 2 is in force" in run("--language", "en")
-    assert "version 1 is in force again, in en" in run("--rollback")
-    assert "no translation for 'none'" in run("--language", "none")
-    assert (tmp_path / "pages/default/2/en/waiting.html").exists()

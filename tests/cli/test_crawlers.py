@@ -43,6 +43,13 @@ def test_a_list_is_put_in_force_and_asked(folder: Path) -> None:
     assert run("who", "192.0.2.32").output == "nobody's\n"
 
 
+@pytest.mark.parametrize("address", ["abc", "", "192.0.2", "192.0.2.7/24", "2001:db8::g", "192.0.2.7 "])
+def test_what_is_no_address_is_refused(folder: Path, address: str) -> None:
+    apply(folder, {"findbot": PUBLISHED})
+    asked = run("who", address)
+    assert (asked.exit_code, "is no IP address, as 192.0.2.7" in asked.output) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -176,3 +177,13 @@ def test_a_text_that_is_no_json_names_the_line() -> None:
     fault = faults_of_text('{"queues": [\n  {"id": "a",\n]}')[0]
     assert fault.line == 3
     assert isinstance(fault, Fault)
+
+
+@pytest.mark.parametrize("language", ["xx", "en-XX", "qaa", "tlh"])
+def test_a_language_that_is_none_is_a_fault(language: str) -> None:
+    whole = value(entry("a"), entry("b", language=language))
+    (fault,) = faults_of(whole)
+    assert fault == faults_of_text(json.dumps(whole))[0]
+    assert (fault.path, f"'{language}' is no language that CLDR knows" in fault.problem) == ("queues[1].language", True)
+    for good in ("en", "pt-BR", "zh-Hant", "sr-Latn", "en-GB", "sv"):
+        assert faults_of(value(entry("a", language=good))) == []
