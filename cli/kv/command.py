@@ -19,6 +19,7 @@ from cli.deploy.inputs import InputError, check_endpoint
 from cli.kv.compare import Change, changes, summary
 from cli.kv.fastly_kv import FastlyStore
 from cli.kv.folder import FolderStore
+from cli.kv.page_checks import check_value
 from cli.kv.redis_kv import DEFAULT_HASH, RedisStore
 from cli.kv.stores import Store, StoreError
 from cli.numbering import unnumbered, warning
@@ -135,6 +136,7 @@ def check(wanted: list[Change], target: Store) -> list[str]:
     for change in wanted:
         if change.new is not None:
             target.limits.check(change.key, change.new, target.name)
+            check_value(change.key, change.new)
         if change.key == CONFIG_KEY and change.new is not None:
             try:
                 after = load_config(change.new)

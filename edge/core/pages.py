@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from edge.core import builtin_page
+from edge.core.outside import refuse_outside
 from edge.core.page_reader import URL_SLOTS, PageError, Reader
 
 __all__ = [
     "BUILTIN_LANGUAGE", "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "check_name", "compile_page",
-    "content_security_policy", "page_key", "page_state", "seal",
+    "compile_stored", "content_security_policy", "page_key", "page_state", "seal", "unsealed",
 ]  # fmt: skip
 
 SLOTS: Mapping[str, str] = {
@@ -108,6 +109,15 @@ def compile_page(text: str) -> Page:
     return Page(reader.literals, reader.names)
 
 
+def compile_stored(text: str) -> Page:
+    """The same for a page of the store. One that was changed since it was published must bring in nothing from elsewhere, too."""
+    cut = _cut_where_sealed(text)
+    if cut is not None:
+        return Page(*cut)
+    refuse_outside(text)
+    return compile_page(text)
+
+
 def seal(text: str) -> str:
     """The page with a mark at its end that says where its slots are, so that a fresh sandbox need not read it in full.
 
@@ -117,9 +127,7 @@ def seal(text: str) -> str:
     million steps. Places stand there as 32-bit numbers in hexadecimal, for Python to read them at once. Raises PageError as
     `compile_page` does.
     """
-    head, mark, rest = text.rpartition(_SEAL)
-    if mark and rest.endswith(_SEAL_END) and "\n" not in rest[:-1]:
-        text = head  # an old mark
+    text = unsealed(text)  # an old mark
     reader = Reader(text, SLOTS)
     reader.read()
     starts, ends, at = list[int](), list[int](), 0
@@ -134,6 +142,12 @@ def seal(text: str) -> str:
     places = struct.pack(f"<{2 * len(starts)}I", *starts, *ends).hex()
     checksum = _checksum(text, starts, ends)
     return f"{text}{_SEAL}{len(text)} {checksum} {places} {' '.join(reader.names)}{_SEAL_END}"
+
+
+def unsealed(text: str) -> str:
+    """The page without the mark of `seal`, whether it fits or not."""
+    head, mark, rest = text.rpartition(_SEAL)
+    return head if mark and rest.endswith(_SEAL_END) and "\n" not in rest[:-1] else text
 
 
 def _checksum(text: str, starts: Iterable[int], ends: Iterable[int]) -> str:

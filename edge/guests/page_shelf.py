@@ -77,7 +77,7 @@ class PageShelf:
             self._log("page not taken", f"{key}: it does not begin with <html> and end with </html>")
             return None
         try:
-            return pages.compile_page(text)
+            return pages.compile_stored(text)
         except PageError as error:
             self._log("page not taken", f"{key}: {error}")
             return None

@@ -91,6 +91,15 @@ def test_a_page_that_cannot_be_used_leaves_the_last_good_one(trouble: str | None
     assert store.events == ["page missing" if trouble is None else "page not taken"]
 
 
+def test_an_edited_page_that_loads_something_from_elsewhere_leaves_the_last_good_one() -> None:
+    store = Store({SET: in_force(2, 1), ONE: page("first"), TWO: page("second")})
+    assert store.shown() == "second"
+    store[TWO] = store[TWO].replace("</html>", '<script src="https://x.example/a.js"></script></html>')
+    store.shelf.clear()
+    assert store.shown() == "second"
+    assert store.events == ["page not taken"]
+
+
 def test_one_who_never_saw_a_good_one_takes_the_version_before() -> None:
     store = Store({SET: in_force(2, 1), ONE: page("first"), TWO: BROKEN})
     assert store.shown() == "first"

@@ -17,6 +17,7 @@ from cli.kv.folder import FolderStore
 from cli.kv.redis_kv import REQUEST_MAX_BYTES, RedisStore
 from cli.kv.stores import Store, StoreError
 from cli.main import main
+from cli.run import SEED
 from tests.cli.deploy.standin import TOKEN as FASTLY_TOKEN
 from tests.cli.deploy.standin import Fastly, running_fastly
 from tests.cli.deploy.world import configuration
@@ -232,3 +233,36 @@ def test_a_push_that_stops_half_way_goes_on(fastly: Fastly, tmp_path: Path) -> N
 
 def test_the_configuration_is_written_last() -> None:
     assert in_order(["z", "config.json", "a"]) == ["a", "z", "config.json"]
+
+
+GOOD = (SEED / "pages/default/1/en/closed.html").read_text("utf-8")
+
+
+def edited(markup: str) -> str:
+    return GOOD.replace("<main>", f"<main>\n{markup}")
+
+
+HELD = "pages/default/1/en/closed.html"
+REFUSED = {
+    "a script from elsewhere": (HELD, edited('<script src="https://x.example/a.js"></script>'), "<script src> refers to"),
+    "a picture from elsewhere": (HELD, edited('<img alt="" src="https://x.example/a.png">'), "<img src> refers to"),
+    "another language": (HELD, GOOD.replace('lang="en"', 'lang="de"', 1), 'must say lang="en"'),
+    "a slot that there is not": (HELD, edited("{{nobody}}"), "unknown slot 'nobody'"),
+    "no page": (HELD, "hello", "needs the slots"),
+    "no set of pages": ("pages/default/current.json", "{}", "pages/default/current.json: not an object with version"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_page_that_publishing_would_refuse_is_not_brought(tmp_path: Path, name: str) -> None:
+    key, text, words = REFUSED[name]
+    place = Place(tmp_path / "kv", f"folder:{tmp_path / 'away'}", FolderStore(tmp_path / "away"), {})
+    (tmp_path / "away").mkdir()
+    place.write("config.json", configuration("sale"))
+    place.write(key, text)
+    code, output = place.run("push")
+    assert (code, key in output, words in output) == (2, True, True), output
+    assert place.other.list() == []
+    place.write(key, GOOD if key == HELD else '{"version": 1, "previous": 0, "languages": ["en"]}')
+    assert place.run("push")[0] == 0
+    assert place.other.list() == sorted(["config.json", key])
