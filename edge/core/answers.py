@@ -148,7 +148,7 @@ def held(standing: Standing, request: Request, context: Context, why: str, *, st
         language = _language(request, context, queue)
         page = context.page(queue.page, language, standing.page or pages.page_state(standing.state))
         headers = (*_page_headers(nonce), ("Content-Language", page.language or language), *extra)
-        answer = Respond(code, headers, page.fill(_values(standing, request, nonce)), why)
+        answer = Respond(code, headers, page.fill_bytes(_values(standing, request, nonce)), why)
     return _without_body(answer) if request.method == "HEAD" else answer
 
 
@@ -204,7 +204,7 @@ def without_configuration(request: Request, why: str, retry_s: int) -> Respond:
         page = pages.builtin("unavailable" if request.method in ("GET", "HEAD", "OPTIONS") else "form")
         values = {"state": "unavailable", "target_url": request.target, "request_id": request.request_id, "nonce": nonce,
                   **dict.fromkeys(("poll_s", "refresh_s", "retry_s"), str(retry_s))}  # fmt: skip
-        answer = Respond(503, (*_page_headers(nonce), *extra), page.fill(values), why)
+        answer = Respond(503, (*_page_headers(nonce), *extra), page.fill_bytes(values), why)
     return _without_body(answer) if request.method == "HEAD" else answer
 
 

@@ -83,12 +83,22 @@ class Forward:
 
 @dataclass(slots=True)
 class Respond:
-    """The gate answers itself. Headers in order; a name may repeat."""
+    """The gate answers itself. Headers in order; a name may repeat. `body`: text, or a page that is UTF-8 already."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
-    body: str
+    body: str | bytes
     why: str
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body if isinstance(self.body, str) else str(self.body, "utf-8")
+
+    @property
+    def content(self) -> bytes:
+        """The body as it is sent."""
+        return self.body if isinstance(self.body, bytes) else self.body.encode("utf-8", "replace")
 
 
 Decision: TypeAlias = Forward | Respond

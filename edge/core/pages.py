@@ -6,18 +6,18 @@ if every slot stands where HTML escaping makes any value inert; an edited page c
 
 from __future__ import annotations
 
-import binascii
-import struct
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import lru_cache
 
 from edge.core import builtin_page
 from edge.core.outside import refuse_outside
 from edge.core.page_reader import URL_SLOTS, PageError, Reader
+from edge.core.page_seal import Cut, cut, mark_for, pieces_of, unsealed
 
 __all__ = [
     "BUILTIN_LANGUAGE", "SLOTS", "STATES", "URL_SLOTS", "Page", "PageError", "builtin", "check_name", "compile_page",
-    "compile_stored", "content_security_policy", "page_key", "page_state", "seal", "unsealed",
+    "compile_stored", "content_security_policy", "page_key", "page_state", "seal", "sealed_page", "unsealed",
 ]  # fmt: skip
 
 SLOTS: Mapping[str, str] = {
@@ -70,113 +70,83 @@ STATES = (
 )  # fmt: skip
 BUILTIN_LANGUAGE = "en"
 _SHARED_PAGES = {"candidate": "waiting", "inside": "called"}
-_SEAL = "<!--read in full, version 4: "
-_SEAL_END = "-->\n"
-# What stands this close before a slot says whether escaping makes it safe: a tag, an attribute's name, a quote.
-_CONTEXT_CHARS = 64
-_SEAL_CHARS_AT_MOST = 4_000
 _BETWEEN = "\x01"  # no value of ours holds it; one that does is escaped by itself
+_BETWEEN_BYTES = _BETWEEN.encode()
+_SLOTS_IN_PAGES: Mapping[bytes, str] = {f"{{{{{name}}}}}".encode(): name for name in SLOTS}
 _KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 class Page:
-    """A compiled page: literal text with slots between. `language`: the one that it turned out to be in, empty: as asked."""
+    """A compiled page: text with slots between. `language`: the one that it turned out to be in, empty: as asked."""
 
-    __slots__ = ("_literals", "_names", "language", "slots")
+    __slots__ = ("_names", "_pieces", "language")
 
-    def __init__(self, literals: list[str], names: list[str], language: str = "") -> None:
-        self._literals = literals
-        self._names = names
+    def __init__(self, cut: Cut, language: str = "") -> None:
+        self._pieces, self._names = cut
         self.language = language
-        self.slots = frozenset(names)
+
+    @property
+    def slots(self) -> frozenset[str]:
+        """The slots that it has."""
+        return frozenset(self._names)
 
     def fill(self, values: Mapping[str, str]) -> str:
         """The page with every value escaped. A missing value becomes empty; so does a URL that leaves http(s)."""
-        get = (dict.fromkeys(self.slots, "") | _inert(values)).__getitem__
-        parts = [""] * (len(self._literals) + len(self._names))
-        parts[0::2] = self._literals
-        parts[1::2] = map(get, self._names)
-        return "".join(parts)
+        return str(self.fill_bytes(values), "utf-8")
+
+    def fill_bytes(self, values: Mapping[str, str]) -> bytes:
+        """The same in UTF-8, which most hosts send: decoding a page costs a fresh sandbox as much as filling it."""
+        get = defaultdict(bytes, _inert(values)).__getitem__
+        pieces = self._pieces[:]
+        pieces[2::3] = map(get, self._names)
+        return b"".join(pieces)
 
 
 def compile_page(text: str) -> Page:
     """Cuts a page at its slots. Raises PageError where a slot is unknown, unclosed or not made safe by escaping."""
-    cut = _cut_where_sealed(text)
-    if cut is not None:
-        return Page(*cut)
+    sealed = sealed_page(text)
+    if sealed is not None:
+        return sealed
     reader = Reader(text, SLOTS)
     reader.read()
-    return Page(reader.literals, reader.names)
+    return Page((pieces_of(reader.literals, reader.names), reader.names))
 
 
 def compile_stored(text: str) -> Page:
     """The same for a page of the store. One that was changed since it was published must bring in nothing from elsewhere, too."""
-    cut = _cut_where_sealed(text)
-    if cut is not None:
-        return Page(*cut)
+    sealed = sealed_page(text)
+    if sealed is not None:
+        return sealed
     refuse_outside(text)
     return compile_page(text)
 
 
-def seal(text: str) -> str:
-    """The page with a mark at its end that says where its slots are, so that a fresh sandbox need not read it in full.
+def sealed_page(text: str | bytes) -> Page | None:
+    """The page by the mark that `seal` has put at its end; None if it has none, or has been changed since."""
+    found = cut(text if isinstance(text, bytes) else text.encode("utf-8", "replace"), _SLOTS_IN_PAGES)
+    return None if found is None else Page(found)
 
-    The mark holds the page's length, where its slots are, and a checksum of the slots and of what stands before each: a page that
-    was changed afterwards no longer fits and is read in full once more. It guards against a slip of the hand, not against whoever
-    may write to the store: that one could put a script into the page anyway. A checksum of all of it would cost a fresh sandbox a
-    million steps. Places stand there as 32-bit numbers in hexadecimal, for Python to read them at once. Raises PageError as
-    `compile_page` does.
+
+def seal(text: str) -> str:
+    """The page with a mark at its end that says where its slots are (edge/core/page_seal.py). Raises PageError.
+
+    A page with slots in a comment, or with blanks within a slot, stays without one: only the reader takes those out.
     """
-    text = unsealed(text)  # an old mark
+    text = unsealed(text)
     reader = Reader(text, SLOTS)
     reader.read()
-    starts, ends, at = list[int](), list[int](), 0
-    for literal, name in zip(reader.literals, reader.names, strict=False):
-        starts.append(at + len(literal))
-        at = starts[-1] + len(name) + 4
-        ends.append(at)
-        if text[starts[-1] : at] != f"{{{{{name}}}}}":
-            return text  # a comment with slots, or blanks within one: only the reader takes them out
-    if text[at:] != reader.literals[-1]:
+    literals, names = reader.literals, reader.names
+    if b"".join(pieces_of(literals, names)) != text.encode("utf-8", "replace"):
         return text
-    places = struct.pack(f"<{2 * len(starts)}I", *starts, *ends).hex()
-    checksum = _checksum(text, starts, ends)
-    return f"{text}{_SEAL}{len(text)} {checksum} {places} {' '.join(reader.names)}{_SEAL_END}"
-
-
-def unsealed(text: str) -> str:
-    """The page without the mark of `seal`, whether it fits or not."""
-    head, mark, rest = text.rpartition(_SEAL)
-    return head if mark and rest.endswith(_SEAL_END) and "\n" not in rest[:-1] else text
-
-
-def _checksum(text: str, starts: Iterable[int], ends: Iterable[int]) -> str:
-    """Of every slot, with what stands before it."""
-    seen = [text[start - _CONTEXT_CHARS : end] for start, end in zip(starts, ends, strict=True)]
-    return f"{binascii.crc32(''.join(seen).encode('utf-8', 'replace')):08x}"
-
-
-def _cut_where_sealed(text: str) -> tuple[list[str], list[str]] | None:
-    """Literals and slots by the mark at the end of the page, or None if it has none, or one that does not fit."""
-    start = text.rfind(_SEAL, len(text) - _SEAL_CHARS_AT_MOST)
-    if start < 0 or not text.endswith(_SEAL_END):
-        return None
-    try:
-        length, checksum, listed, *names = text[start + len(_SEAL) : -len(_SEAL_END)].split(" ")
-        places = struct.unpack(f"<{2 * len(names)}I", bytes.fromhex(listed))
-    except (ValueError, struct.error):
-        return None
-    starts, ends = places[: len(names)], places[len(names) :]
-    if length != str(start) or not SLOTS.keys() >= set(names) or checksum != _checksum(text, starts, ends):
-        return None
-    return [text[end:begin] for end, begin in zip((0, *ends), (*starts, start), strict=True)], names
+    return text + mark_for(literals, names)
 
 
 @lru_cache(maxsize=len(STATES))
 def builtin(state: str) -> Page:
     """The plain page that serves when the store has none. Raises ValueError for a state without a page."""
     _check_state(state)
-    return Page(*_cut(builtin_page.text(state)), BUILTIN_LANGUAGE)  # our own text: a test reads it in full
+    literals, names = _cut(builtin_page.text(state))
+    return Page((pieces_of(literals, names), names), BUILTIN_LANGUAGE)  # our own text: a test reads it in full
 
 
 def page_key(page: str, version: int, language: str, state: str) -> str:
@@ -222,7 +192,7 @@ def _check_state(state: str) -> None:
         raise ValueError(f"no page for the state {state!r}: one of {', '.join(STATES)}")
 
 
-def _inert(values: Mapping[str, str]) -> dict[str, str]:
+def _inert(values: Mapping[str, str]) -> dict[str, bytes]:
     """The values as they may stand in text and in a quoted attribute."""
     checked = dict(values)
     for name in URL_SLOTS & checked.keys():
@@ -231,17 +201,16 @@ def _inert(values: Mapping[str, str]) -> dict[str, str]:
     if not (refresh_s.isascii() and refresh_s.isdigit()):
         checked["refresh_s"] = ""  # "0;url=..." in a meta refresh would send the visitor elsewhere
     # All at once: a step in Python for each would cost a fresh sandbox more than the page.
-    escaped = _escaped(_BETWEEN.join(checked.values())).split(_BETWEEN)
+    escaped = _escaped(_BETWEEN.join(checked.values())).split(_BETWEEN_BYTES)
     if len(escaped) != len(checked):
         return {name: _escaped(value) for name, value in checked.items()}
     return dict(zip(checked, escaped, strict=True))
 
 
-def _escaped(value: str) -> str:
-    if not value.isascii():
-        value = value.encode("utf-8", "replace").decode()  # a lone surrogate could not be sent
+def _escaped(value: str) -> bytes:
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return value.replace('"', "&quot;").replace("'", "&#39;")
+    # A lone surrogate could not be sent.
+    return value.replace('"', "&quot;").replace("'", "&#39;").encode("utf-8", "replace")
 
 
 def _followable(url: str) -> str:

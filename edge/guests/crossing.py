@@ -85,7 +85,7 @@ def write_decision(decision: Decision) -> str:
     lines = [f"respond {decision.status}", f"why: {decision.why}"]
     for name, value in decision.headers:
         lines.append(f"h.{name}: {value}")
-    return f"{_joined(lines)}\n\n{decision.body}"
+    return f"{_joined(lines)}\n\n{decision.text}"
 
 
 def write_conclusion(headers: Sequence[tuple[str, str]], commands: Sequence[Sequence[str]]) -> str:

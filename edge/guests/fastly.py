@@ -19,9 +19,12 @@ from edge.core.commands import Call
 from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.messages import Batch, Context, Decision, Forward, Reply, Request, Respond
+from edge.guests import warm
+from edge.guests.builtin import NO_GATE, built_in
 from edge.guests.driver import drive
 from edge.guests.knowledge import Knowledge
-from edge.guests.on_fastly import answering, memory, warm
+from edge.guests.on_fastly import memory
+from edge.guests.on_fastly import warm as fastly_warm
 from edge.guests.on_fastly.answering import Answer
 from edge.guests.on_fastly.api import Err, exports, http_downstream
 from edge.guests.on_fastly.counters import RATE_COUNTER, PopCounters
@@ -123,7 +126,7 @@ class Gate:
 
     def _carry_out(self, serving: Serving, step: Decision) -> None:
         if isinstance(step, Respond):
-            serving.answer.give(step.status, step.headers, step.body)
+            serving.answer.give(step.status, step.headers, step.content)
             return
         assert serving.request is not None
         forwarding = Forwarding(serving.request, step, serving.context, self._trouble)
@@ -188,7 +191,7 @@ class Gate:
         if serving.answer.is_given:
             return
         try:
-            serving.answer.give(*answering.built_in(503, answering.NO_GATE))
+            serving.answer.give(*built_in(503, NO_GATE))
         except BaseException:
             self._trouble("edge.fault", traceback.format_exc())
 
@@ -260,4 +263,5 @@ class HttpIncoming(exports.HttpIncoming):  # type: ignore[misc]
 
 
 # Every path once before the snapshot of the instance: first calls cost most there.
-warm.run()
+fastly_warm.run()
+warm.settle()

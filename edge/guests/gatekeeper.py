@@ -95,3 +95,4 @@ def _without_configuration(request: Request, problem: str) -> Forward | Respond:
 
 # Every path once before the snapshot of the instance: first calls cost most there.
 warm.run()
+warm.settle()

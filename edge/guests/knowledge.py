@@ -18,15 +18,15 @@ from edge.core.node import NodeCounters
 from edge.core.pages import Page
 from edge.core.scripts import Flavour
 from edge.core.tokens import Keyring
-from edge.guests.page_shelf import PageShelf
+from edge.guests.page_shelf import PageShelf, ReadKv, text_of
 
 RETRY_AFTER_S = 10
 
 
 class Knowledge:
-    """Reads and keeps. `read_kv` returns None for an absent key and raises OSError when the store cannot be read."""
+    """Reads and keeps."""
 
-    def __init__(self, read_kv: Callable[[str], str | None], setting: Callable[[str], str | None],
+    def __init__(self, read_kv: ReadKv, setting: Callable[[str], str | None],
                  secret: Callable[[str], str | None], write_log: Callable[[str], None],
                  node: NodeCounters | None = None) -> None:  # fmt: skip
         self._read_kv, self._setting, self._secret, self._write_log = read_kv, setting, secret, write_log
@@ -89,7 +89,7 @@ class Knowledge:
         keys = self._secret("signing-keys") or ""
         if self._ring is None or keys != self._keys_text:
             self._take_keys(keys)
-        text = self._read_kv(CONFIG_KEY)
+        text = text_of(CONFIG_KEY, self._read_kv(CONFIG_KEY))
         if text is None:
             raise ConfigError(CONFIG_KEY, "is not in the store; publish a configuration")
         if self._context is None or text != self._config_text or self._context.ring is not self._ring:
@@ -128,7 +128,7 @@ class Knowledge:
         """The search crawlers of the store; when the list is broken or cannot be read, the last good one; without one, none."""
         if self._crawlers is None:
             try:
-                text = self._read_kv(CRAWLERS_KEY)
+                text = text_of(CRAWLERS_KEY, self._read_kv(CRAWLERS_KEY))
                 self._good_crawlers = Crawlers() if text is None else load_crawlers(text)
             except OSError as error:
                 self._log("crawlers not read", f"{CRAWLERS_KEY}: {error}")

@@ -11,18 +11,20 @@ from edge.core.pages import Page, PageError
 
 _PAGES_AT_MOST = 512
 _HEAD_CHARS, _TAIL_CHARS = 2_000, 4_200
+# The value of a key as text or as UTF-8, or None for an absent one. Raises OSError when the store cannot be read.
+ReadKv = Callable[[str], str | bytes | None]
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key")
 
 
 class PageShelf:
-    """Reads and keeps. `read_kv` returns None for an absent key and raises OSError when the store cannot be read.
+    """Reads and keeps. `log` takes what happened and the problem.
 
-    `log` takes what happened and the problem. In the place of a page that cannot be used comes the last good one that this guest
-    has seen, then the one of the version before, then the built-in one.
+    In the place of a page that cannot be used comes the last good one that this guest has seen, then the one of the version
+    before, then the built-in one.
     """
 
-    def __init__(self, read_kv: Callable[[str], str | None], log: Callable[[str, str], None]) -> None:
+    def __init__(self, read_kv: ReadKv, log: Callable[[str, str], None]) -> None:
         self._read_kv, self._log = read_kv, log
         self._pages: dict[tuple[str, str, str], Page] = {}
         self._good_pages: dict[tuple[str, str, str], Page] = {}
@@ -69,10 +71,14 @@ class PageShelf:
         return before or pages.builtin(state)
 
     def _compiled(self, key: str) -> Page | None:
-        text = self._read_kv(key)
-        if text is None:
+        value = self._read_kv(key)
+        if value is None:
             self._log("page missing", key)
             return None
+        sealed = pages.sealed_page(value)
+        if sealed is not None:
+            return sealed  # it was whole when it was published, and is as it was
+        text = text_of(key, value) or ""
         if not _is_whole(text):
             self._log("page not taken", f"{key}: it does not begin with <html> and end with </html>")
             return None
@@ -86,7 +92,7 @@ class PageShelf:
         if page in self._sets:
             return self._sets[page]
         try:
-            text = self._read_kv(page_set_key(page))
+            text = text_of(page_set_key(page), self._read_kv(page_set_key(page)))
         except OSError as error:
             if must_read:
                 raise
@@ -102,6 +108,16 @@ class PageShelf:
             _keep(self._good_sets, page, found)
         _keep(self._sets, page, found)
         return found
+
+
+def text_of(key: str, value: str | bytes | None) -> str | None:
+    """A value of the store as text. Raises OSError for bytes that are none."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return str(value, "utf-8")
+    except UnicodeDecodeError as error:
+        raise OSError(f"{key} is not UTF-8") from error
 
 
 def _is_whole(text: str) -> bool:

@@ -23,3 +23,4 @@ class IncomingHandler(_IncomingHandler):  # type: ignore[misc]
 
 # Every path once before the snapshot of the instance: first calls cost most there.
 warm.run()
+warm.settle()

@@ -11,7 +11,7 @@ from wit_world.imports import environment, store  # type: ignore[attr-defined]
 from edge.guests import warm
 from edge.guests.on_wasi.api import IncomingHandler as _IncomingHandler
 from edge.guests.on_wasi.serving import Gate
-from edge.guests.on_wasi.stores import ReadKv
+from edge.guests.page_shelf import ReadKv
 
 assert no_ssl
 # The identifier of the store, as the host knows it; the empty one is the host's default.
@@ -22,13 +22,13 @@ def _open() -> ReadKv:
     """Reads from the host's store. Raises nothing: a store that cannot be opened is one that cannot be read."""
     identifier = dict(environment.get_environment()).get(_BUCKET_VARIABLE, "")
 
-    def read(key: str) -> str | None:
+    def read(key: str) -> bytes | None:
         try:
             with store.open(identifier) as bucket:
                 found = bucket.get(key)
         except Err as error:
             raise OSError(f"the key-value store: {type(error.value).__name__}") from error
-        return None if found is None else cast(bytes, found).decode("utf-8")
+        return cast(bytes | None, found)
 
     return read
 
@@ -45,3 +45,4 @@ class IncomingHandler(_IncomingHandler):  # type: ignore[misc]
 
 
 warm.run()
+warm.settle()

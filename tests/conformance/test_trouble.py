@@ -184,6 +184,11 @@ def test_the_origin_down_is_said_in_words_and_costs_one_slot(tmp_path_factory: p
         assert answer.status_code in (502, 504)
         assert "no-store" in answer.headers["cache-control"]
         assert "Traceback" not in answer.text
+        assert answer.headers["content-type"].startswith("text/html")
+        program = world.visitor(Accept="application/json").get("/about")
+        assert program.headers["content-type"] == "application/problem+json"
+        assert program.json()["status"] == program.status_code == answer.status_code
+        assert program.json()["detail"] in answer.text
         visitor = world.visitor()
         deadline = time.monotonic() + PATIENCE_S
         while (answer := visitor.get("/one/")).status_code not in (502, 504):

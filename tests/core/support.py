@@ -143,7 +143,7 @@ class Browser:
         request = self.request(target, method, headers)
         decision = self.world.decide(request, node)
         if isinstance(decision, Respond):
-            got = Got(decision, decision.status, list(decision.headers), decision.body)
+            got = Got(decision, decision.status, list(decision.headers), decision.text)
         else:
             got = self._origin(request, decision, node, answer or (200, [("cache-control", "private")]))
         got.calls = node.forget()

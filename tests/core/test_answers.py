@@ -148,7 +148,7 @@ def test_the_builtin_page_serves_every_state(state: str) -> None:
     context = World(start=False).node.context
     context.page = lambda page, language, wanted: pages.builtin(wanted)
     answer = answers.held(where, request(), context, "why")
-    assert "{{" not in answer.body
+    assert "{{" not in answer.text
     assert dict(answer.headers)["Content-Security-Policy"].count("nonce-") == 2
 
 
@@ -157,13 +157,13 @@ def test_without_a_configuration_the_answer_is_a_page_too(method: str, words: st
     answer = answers.without_configuration(request(method), "why", 10)
     assert answer.status == 503
     assert dict(answer.headers)["Retry-After"] == "10"
-    assert words in answer.body
-    assert (answer.body == "") is (method == "HEAD")
+    assert words in answer.text
+    assert (answer.text == "") is (method == "HEAD")
 
 
 def test_without_a_configuration_a_script_gets_the_status_with_every_key() -> None:
     answer = answers.without_configuration(request(accept=JSON), "why", 10)
-    assert json.loads(answer.body) == {
+    assert json.loads(answer.text) == {
         "queue": None, "state": "unavailable", "position": None, "ahead": None, "wait_s": None, "poll_s": 10, "epoch": None,
         "now": START_MS, "type": "about:blank", "title": "Service Unavailable", "status": 503, "error": "unavailable",
         "detail": problems.UNAVAILABLE,

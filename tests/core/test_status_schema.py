@@ -55,7 +55,7 @@ def test_trouble() -> None:
     assert {state_of(browser.status()), state_of(stranger.status())} <= {"waiting", "candidate", "unavailable"}
     world.fault = only("end", away())
     assert state_of(browser.leave({"accept": JSON})) == "unavailable"
-    holds(json.loads(without_configuration(browser.request("/launch/"), "why", 10).body))
+    holds(json.loads(without_configuration(browser.request("/launch/"), "why", 10).text))
 
 
 @pytest.mark.parametrize(("country", "state"), [("FR", "closed"), ("", "closed"), ("JP", "candidate")])

@@ -199,12 +199,12 @@ def test_hold_is_the_default_without_a_configuration() -> None:
     assert answer.status == 503
     assert ("Retry-After", "10") in answer.headers
     assert ("Cache-Control", "private, no-store") in answer.headers
-    assert "right back" in answer.body
-    assert "gone" not in answer.body
+    assert "right back" in answer.text
+    assert "gone" not in answer.text
     assert "gone" in answer.why
     script = Store().knowledge.on_config_error(request(accept=JSON), "gone")
     assert isinstance(script, Respond)
-    assert json.loads(script.body)["state"] == "unavailable"
+    assert json.loads(script.text)["state"] == "unavailable"
 
 
 def test_pass_lets_everybody_through_without_our_cookies() -> None:

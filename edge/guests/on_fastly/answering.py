@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import http
 from collections.abc import Iterable
 from typing import Any
 
 from edge.guests.on_fastly.api import http_body, http_resp
-
-RETRY_AFTER_S = 5
-
-NO_GATE = "The waiting room cannot answer at the moment. Please try again in a few seconds."
-NO_ORIGIN = "The site behind the waiting room cannot be reached. Please try again in a few seconds."
 
 Headers = Iterable[tuple[str, str]]
 
@@ -29,13 +23,13 @@ class Answer:
         self.is_given = False
         self.status = 0
 
-    def give(self, status: int, headers: Headers, text: str) -> None:
+    def give(self, status: int, headers: Headers, content: bytes) -> None:
         """An answer of our own. Raises Err, and RuntimeError for a second one."""
         response = http_resp.Response.new()
         response.set_status(status)
         add_headers(response, headers)
         body = http_body.new()
-        write_all(body, text.encode("utf-8", "replace"))
+        write_all(body, content)
         self.pass_on(response, body, status)
 
     def pass_on(self, response: Any, body: Any, status: int) -> None:
@@ -54,15 +48,3 @@ def add_headers(message: Any, headers: Headers) -> None:
     """Appends; never replaces. Raises Err."""
     for name, value in headers:
         message.append_header(name, value.encode("latin-1", "replace"))
-
-
-def built_in(status: int, sentence: str) -> tuple[int, list[tuple[str, str]], str]:
-    """A sentence of the edge itself, as status, headers and page. It says when to try again."""
-    phrase = http.HTTPStatus(status).phrase
-    page = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{phrase}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"></head>\n'
-        f"<body><h1>{phrase}</h1><p>{sentence}</p></body></html>\n"
-    )
-    headers = [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"), ("Retry-After", str(RETRY_AFTER_S))]
-    return status, headers, page

@@ -27,6 +27,9 @@ from wit_world.imports import (  # type: ignore[attr-defined]
     types,
 )
 
+from edge.guests import light_handles
+
+light_handles.install()
 log_endpoints: Any = log
 
 __all__ = [

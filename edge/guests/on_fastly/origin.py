@@ -7,7 +7,8 @@ from typing import Any
 
 from edge.core.conclude import ANSWER_HEADERS, Conclusion, conclude
 from edge.core.messages import Context, Forward, Request
-from edge.guests.on_fastly.answering import NO_ORIGIN, Answer, add_headers, built_in
+from edge.guests.builtin import NO_ORIGIN, built_in
+from edge.guests.on_fastly.answering import Answer, add_headers
 from edge.guests.on_fastly.api import Err, backend, http_req
 from edge.guests.on_fastly.reading import RequestHeaders, header_names, header_values
 
@@ -45,6 +46,14 @@ def is_websocket(headers: RequestHeaders) -> bool:
     return "upgrade" in headers and headers["upgrade"].lower() == "websocket"
 
 
+def _accept(headers: RequestHeaders) -> str:
+    """What a failure's answer is chosen by; it cannot be read any more when the request was sent."""
+    try:
+        return str(headers.get("accept", ""))
+    except Err:
+        return ""
+
+
 class Forwarding:
     """One forward. `trouble` is told what went wrong; `after` are the calls that the answer asks for."""
 
@@ -61,22 +70,23 @@ class Forwarding:
             message.redirect_to_websocket_proxy(backend.Backend.open(BACKEND))
             answer.take(101)
             return
+        accept = _accept(headers)
         try:
             # Uncached: an answer to somebody inside is not for anybody else.
             response, content = http_req.send_uncached(message, body, backend.Backend.open(BACKEND))
         except Err as error:
             self._trouble("origin.failed", _reason(error))
-            self._fail(answer)
+            self._fail(answer, accept)
             return
         status = response.get_status()
         self._conclude(response, status)
         answer.pass_on(response, content, status)
 
-    def _fail(self, answer: Answer) -> None:
+    def _fail(self, answer: Answer, accept: str) -> None:
         """The gate may have spent a token and a slot on a newcomer: the pass goes along with our own answer."""
-        status, headers, page = built_in(_BAD_GATEWAY, NO_ORIGIN)
-        told = self._ask(status, [(name.lower(), value) for name, value in headers]) if self._step.context else Conclusion()
-        answer.give(status, (*headers, *told.headers), page)
+        status, headers, body = built_in(_BAD_GATEWAY, NO_ORIGIN, accept)
+        told = self._ask(status, headers) if self._step.context else Conclusion()
+        answer.give(status, (*headers, *told.headers), body)
 
     def _conclude(self, response: Any, status: int) -> None:
         """Trouble costs the additions, never the origin's answer."""

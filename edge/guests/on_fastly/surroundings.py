@@ -68,8 +68,8 @@ class Surroundings:
         except (Err, UnicodeDecodeError) as error:
             raise OSError(f"the secret store {SECRET_STORE} does not give {name}: {_what(error)}") from error
 
-    def read_kv(self, key: str) -> str | None:
-        """The value of a key, None for one that is not there. Raises OSError when the store cannot be read."""
+    def read_kv(self, key: str) -> bytes | None:
+        """The value of a key in UTF-8, None for one that is not there. Raises OSError when the store cannot be read."""
         try:
             if self._kv is None:
                 self._kv = kv_store.Store.open(KV_STORE)
@@ -78,8 +78,8 @@ class Surroundings:
                 return None
             with entry:
                 body = entry.take_body()
-                return "" if body is None else str(read_all(body), "utf-8")
-        except (Err, UnicodeDecodeError) as error:
+                return b"" if body is None else read_all(body)
+        except Err as error:
             raise OSError(f"the KV store {KV_STORE} does not give {key}: {_what(error)}") from error
 
     def write_log(self, line: str) -> None:

@@ -11,8 +11,8 @@ import json
 from edge.core.config import CONFIG_KEY, check_config
 from edge.core.sealed import seal
 from edge.guests import warm
+from edge.guests.builtin import built_in
 from edge.guests.knowledge import Knowledge
-from edge.guests.on_fastly.answering import built_in
 from edge.guests.on_fastly.api import cache, types
 from edge.guests.on_fastly.reading import RequestHeaders, address_of, header_values, target_of
 from edge.guests.on_fastly.redis import Deadline
@@ -20,7 +20,6 @@ from edge.guests.on_fastly.shared import Known
 from edge.guests.on_fastly.surroundings import country_code
 from edge.guests.rest import body_of, read_answer
 
-_TIMES = 12
 _ROUTES = ({"path": "/w/*"}, {"host": "w.example", "path": "/w", "methods": ["GET"], "ignore_case": True})
 _QUEUES = [
     {"id": f"w{at}", "name": "Warm", "admit_per_minute": 6, "routes": [route | {"path": f"/w{at}/*"} for route in _ROUTES]}
@@ -71,11 +70,12 @@ def run() -> None:
     """Everything, often enough."""
     text = seal({"queues": _QUEUES})
     check_config({"queues": _QUEUES})
-    for _ in range(_TIMES):
-        warm.run()
+    warm.run()
+    for _ in range(warm.TIMES):
         _read_all()
         _know(text)
-    built_in(502, "")
+    for accept in ("", "application/json"):
+        built_in(502, "", accept)
     # A set of flags is made when it is first seen, and kept.
     for flags in range(1, 2 * cache.LookupState.USABLE_IF_ERROR.value):
         cache.LookupState(flags)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,19 +9,11 @@ from edge.guests.on_wasi.api import Err, Ok, types
 from edge.guests.on_wasi.hop import weakest_first
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, pump, write_all
 
-RETRY_AFTER_S = 5
 # A visitor that takes nothing for this long is gone.
 STALL_MS = 120_000
 # Between two pieces of an answer that has begun; event streams may be silent for long.
 SILENCE_MS = 600_000
 _NO_BODY = (204, 304)
-
-NO_GATE = "The waiting room cannot answer at the moment. Please try again in a few seconds."
-NO_ORIGIN = "The site behind the waiting room cannot be reached. Please try again in a few seconds."
-SLOW_ORIGIN = "The site behind the waiting room did not answer in time. Please try again in a few seconds."
-BAD_TARGET = "The address of the request cannot be passed on here; all but visible ASCII has to be percent-encoded."
-BROKEN_ORIGIN = "The site behind the waiting room gave no valid answer. Please try again in a few seconds."
-NO_UPGRADE = "Upgraded connections, WebSocket among them, are not passed on. Use plain HTTP or server-sent events."
 
 Headers = Iterable[tuple[str, bytes]]
 
@@ -36,9 +27,8 @@ class Answer:
         self.is_given = False
         self.status = 0
 
-    def give(self, status: int, headers: Iterable[tuple[str, str]], text: str) -> None:
+    def give(self, status: int, headers: Iterable[tuple[str, str]], content: bytes) -> None:
         """An answer of our own. Raises RuntimeError for a second one; a visitor who is gone raises nothing."""
-        content = text.encode("utf-8", "replace")
         fields = [(name, value.encode("latin-1", "replace")) for name, value in weakest_first(headers)]
         if status not in _NO_BODY and not self._is_head:
             fields.append(("content-length", str(len(content)).encode()))
@@ -76,17 +66,3 @@ class Answer:
         self.is_given, self.status = True, status
         types.ResponseOutparam.set(self._outparam, Ok(response))
         return body
-
-
-def built_in(status: int, sentence: str) -> tuple[int, list[tuple[str, str]], str]:
-    """A sentence of the edge itself, as status, headers and page. It says when to try again."""
-    phrase = http.HTTPStatus(status).phrase
-    page = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{phrase}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"></head>\n'
-        f"<body><h1>{phrase}</h1><p>{sentence}</p></body></html>\n"
-    )
-    headers = [("content-type", "text/html; charset=utf-8"), ("cache-control", "no-store")]
-    if status in (502, 503, 504):
-        headers.append(("retry-after", str(RETRY_AFTER_S)))
-    return status, headers, page

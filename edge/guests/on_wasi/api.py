@@ -15,6 +15,9 @@ from wit_world.imports import (  # type: ignore[attr-defined]
     types,
 )
 
+from edge.guests import light_handles
+
+light_handles.install()
 IncomingHandler: Any = import_module("wit_world.exports").IncomingHandler
 
 __all__ = ["Err", "IncomingHandler", "Ok", "environment", "monotonic_clock", "outgoing_handler", "poll", "streams", "types"]

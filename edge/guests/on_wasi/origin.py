@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from edge.core.messages import Forward, Request
+from edge.guests.builtin import BAD_TARGET, BROKEN_ORIGIN, NO_ORIGIN, SLOW_ORIGIN
 from edge.guests.on_wasi.address import Address
-from edge.guests.on_wasi.answering import BAD_TARGET, BROKEN_ORIGIN, NO_ORIGIN, SLOW_ORIGIN, Answer
+from edge.guests.on_wasi.answering import Answer
 from edge.guests.on_wasi.api import Err, outgoing_handler, streams, types
 from edge.guests.on_wasi.hop import Headers, to_origin, to_visitor
 from edge.guests.on_wasi.reading import entries_of

@@ -12,14 +12,15 @@ from edge.core.conclude import conclude
 from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.messages import Batch, Decision, Forward, Reply, Request
+from edge.guests.builtin import NO_GATE, NO_UPGRADE, built_in
 from edge.guests.driver import drive
-from edge.guests.on_wasi.answering import NO_GATE, NO_UPGRADE, Answer, built_in
+from edge.guests.on_wasi.answering import Answer
 from edge.guests.on_wasi.hop import Headers, is_private, weakest_first
 from edge.guests.on_wasi.origin import OriginFailed
 from edge.guests.on_wasi.reading import entries_of, method_of, read_request
-from edge.guests.on_wasi.stores import ReadKv
 from edge.guests.on_wasi.surroundings import Surroundings, write_log
 from edge.guests.on_wasi.waiting import Deadline
+from edge.guests.page_shelf import ReadKv
 from edge.guests.rest import DECISION_BUDGET_MS
 
 _PATH_SHOWN = 500
@@ -63,7 +64,7 @@ class Serving:
         if isinstance(decision, Forward):
             self._forward(decision)
         else:
-            self._answer.give(decision.status, decision.headers, decision.body)
+            self._answer.give(decision.status, decision.headers, decision.content)
         if self._calls:
             # After the answer: no visitor waits for it. Safe to lose: leases end by themselves.
             told = self._around.redis.send(self._calls, Deadline(DECISION_BUDGET_MS))
@@ -99,11 +100,11 @@ class Serving:
             self._around.log("origin.failed", id=self._request.request_id, reason=str(failed))
             if self._answer.is_given:
                 return  # an answer that broke off ends as a broken one
-            status, headers, page = built_in(failed.status, failed.sentence)
+            status, headers, body = built_in(failed.status, failed.sentence, self._request.header("accept"))
             told = [(name, value.encode()) for name, value in headers]
             # Whoever was just let in keeps the pass, though the origin did not answer.
             headers += [(name, value.decode("latin-1")) for name, value in self._conclude(decision, status, told)]
-            self._answer.give(status, headers, page)
+            self._answer.give(status, headers, body)
 
     def _conclude(self, decision: Forward, status: int, headers: Headers) -> Headers:
         if not decision.context and not any(is_private(name) for name, _ in headers):

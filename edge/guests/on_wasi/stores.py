@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 
 from edge.core.config import CONFIG_KEY
 from edge.core.crawlers import CRAWLERS_KEY
 from edge.guests.on_wasi.redis import Redis
 from edge.guests.on_wasi.waiting import Deadline
-
-# The value of a key, or None for an absent one. Raises OSError when the store cannot be read.
-ReadKv = Callable[[str], str | None]
+from edge.guests.page_shelf import ReadKv
 
 DEFAULT_HASH = "stanchion:kv"
 READ_MS = 400
@@ -26,16 +23,14 @@ _NS_PER_MS = 1_000_000
 def folder_reader(root: str) -> ReadKv:
     """Reads from a folder that the host lends: the local KV store of `stanchion config apply` and `stanchion publish`."""
 
-    def read(key: str) -> str | None:
+    def read(key: str) -> bytes | None:
         try:
-            with open(f"{root}/{key}", encoding="utf-8") as file:
-                return file.read()
+            with open(f"{root}/{key}", "rb", buffering=0) as file:
+                return file.readall()
         except FileNotFoundError:
             if not os.path.isdir(root):
                 raise
             return None
-        except UnicodeDecodeError as error:
-            raise OSError(f"{key} is not UTF-8") from error
 
     return read
 

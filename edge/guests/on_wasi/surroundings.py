@@ -16,7 +16,8 @@ from edge.guests.on_wasi.address import Address
 from edge.guests.on_wasi.api import environment
 from edge.guests.on_wasi.origin import Origin
 from edge.guests.on_wasi.redis import Redis
-from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, ReadKv, RedisKv, folder_reader
+from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, RedisKv, folder_reader
+from edge.guests.page_shelf import ReadKv
 
 
 def write_log(line: str) -> None:
