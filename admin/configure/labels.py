@@ -140,8 +140,17 @@ def label(field: Field) -> str:
     return gettext(LABELS[field.name][0]) if field.name in LABELS else field.name.replace("_", " ").capitalize()
 
 
-def help_text(field: Field) -> str:
-    """What stands below a field."""
+# Where a key of a group is something else than that of a queue.
+GROUP_HELP: Mapping[str, str] = {
+    "id": N_("In keys: a-z, 0-9 and -, like no queue's. Another id is another group: people begin anew."),
+    "name": N_("What operators read."),
+}
+
+
+def help_text(field: Field, kind: str = "queue") -> str:
+    """What stands below a field of a `queue` or `group`."""
+    if kind == "group" and field.name in GROUP_HELP:
+        return gettext(GROUP_HELP[field.name])
     return gettext(LABELS[field.name][1]) if field.name in LABELS else field.meaning[:1].upper() + field.meaning[1:] + "."
 
 

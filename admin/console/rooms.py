@@ -30,7 +30,10 @@ class Room:
         return path == self.path or path.startswith(self.below)
 
 
-ROOMS: Sequence[Room] = (Room("/", N_("Queues"), Permission.SEE, "queues", ("/queues/",)),)
+ROOMS: Sequence[Room] = (
+    Room("/", N_("Queues"), Permission.SEE, "queues", ("/queues/",)),
+    Room("/configuration", N_("Settings"), Permission.SEE, "settings", ("/configuration/",)),
+)
 
 
 def rooms_for(who: Actor | None) -> list[Room]:

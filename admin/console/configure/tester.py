@@ -1,0 +1,60 @@
+"""Try an address: which queue decides for it, and why."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from admin.access.needs import needs
+from admin.access.permissions import Permission
+from admin.configure.asking import Asked, explained
+from admin.configure.countries import country_names
+from admin.console.configure.common import HOME, show
+from admin.desk import desk
+from admin.words import gettext as _
+from admin.words import language
+from edge.core.explain_words import OUTCOMES, WORDS, Explanation
+from edge.core.question import BadQuestion
+
+PATH = f"{HOME}/explain"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+# How an outcome looks in the console: the status whose colour and shape it has.
+_LOOKS = {"bypass": "open", "admit": "open", "hold": "paused", "refuse": "missing", "answer": "other", "depends": "recovering"}
+
+
+@needs(Permission.SEE)
+async def tester(request: Request) -> Response:
+    """The question, and the answer where there is one."""
+    query = request.query_params
+    asked = {name: query.get(name, "")[:8192] for name in ("url", "country", "cookie", "header", "client")}
+    asked["method"] = query.get("method", "GET")[:32]
+    error, answer, note, status = "", None, "", 200
+    if asked["url"].strip():
+        try:
+            what = Asked(asked["url"], asked["method"], asked["country"], _headers(asked), asked["client"])
+            answer, note = await explained(desk(request), what)
+        except BadQuestion as problem:
+            error, status = str(problem), 422
+    return show(
+        request, "tester.html", PATH, status, asked=asked, error=error, note=note, answer=answer, methods=METHODS,
+        verdict=_(OUTCOMES[answer.outcome]) if answer else "", look=_LOOKS[answer.outcome] if answer else "",
+        steps=_spoken(answer) if answer else [], countries=country_names(language()),
+    )  # fmt: skip
+
+
+def _headers(asked: dict[str, str]) -> dict[str, str]:
+    """Cookies and headers, one on a line."""
+    headers: dict[str, str] = {}
+    for line in filter(str.strip, asked["header"].splitlines()):
+        name, _colon, value = line.partition(":")
+        headers[name] = value
+    cookies = "; ".join(line.strip().rstrip(";") for line in asked["cookie"].splitlines() if line.strip())
+    return headers | ({"cookie": cookies} if cookies else {})
+
+
+def _spoken(answer: Explanation) -> list[str]:
+    return [_(WORDS[step.code]) % step.values for step in answer.steps]
+
+
+ROUTES = [Route(PATH, tester, methods=["GET"])]
