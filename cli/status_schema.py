@@ -29,6 +29,16 @@ _KEYS: dict[str, dict[str, Any]] = {
     "arrival": {"type": ["integer", "null"], "minimum": 1, "description": "number of an arrival before the opening"},
     "draw": {**_TEXT, "description": "address at which the draw can be checked"},
     "lane": {**_TEXT, "description": "name of the visitor's lane, where the queue has several"},
+    "challenge": {
+        "type": ["object", "null"],
+        "properties": {
+            "text": {"type": "string"},
+            "bits": {"type": "integer", "minimum": 1, "maximum": 31},
+            "count": {"type": "integer", "minimum": 1},
+        },
+        "required": ["text", "bits", "count"],
+        "description": "of a candidate: the work to be done before it gets a place, where the queue asks for some",
+    },
     "sign_in": {**_TEXT, "description": "where the visitor can sign in, in the state sign_in, if the queue names it"},
 }
 _PROBLEM: dict[str, dict[str, Any]] = {

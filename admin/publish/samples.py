@@ -10,7 +10,7 @@ from edge.core.pages import page_state
 
 NOW_MS = 1_904_040_271_000  # 2030-05-03, 12:04:31 UTC
 _OPENS_IN_S = 1_109
-_NO_PLACE = frozenset({"candidate", "not_open", "prequeue", "unavailable", "busy", "form", "ended"})
+_NO_PLACE = frozenset({"candidate", "not_open", "prequeue", "unavailable", "busy", "form", "ended", "sign_in", "had_visit"})
 #: Beside the states of the status: a browser that keeps no cookie, which only the page's script notices.
 BLOCKED = "blocked"
 
@@ -19,15 +19,16 @@ def sample_status(state: str = "waiting", **changed: Any) -> dict[str, Any]:
     """The status JSON of such a visitor; with `position` and `ahead` where the state has them."""
     placed = state not in _NO_PLACE
     opens = {"opens_at": "2030-05-03T12:23:00Z"} if state in ("prequeue", "not_open") else {}
+    signs_in = {"sign_in": "/account/sign-in"} if state == "sign_in" else {}
     drawn = {"arrival": 4711, "draw": "/.stanchion/launch/draw"} if state == "prequeue" else {}
     value: dict[str, Any] = {
         "queue": "launch", "state": state, "position": 5012 if placed else None,
         "ahead": (0 if state == "called" else 1204) if placed else None, "wait_s": {"low": 480, "high": 720} if placed else None,
         "poll_s": 10, "epoch": "e1", "now": NOW_MS,
         "claim_left_s": 292 if state == "called" else None, "opens_at": None,
-        "message": None, "arrival": None, "draw": None, "lane": None,
+        "message": None, "arrival": None, "draw": None, "lane": None, "sign_in": None, "challenge": None,
     }  # fmt: skip
-    return value | opens | drawn | changed
+    return value | opens | drawn | signs_in | changed
 
 
 def sample_values(state: str, **changed: str) -> Mapping[str, str]:
@@ -47,7 +48,7 @@ def sample_values(state: str, **changed: str) -> Mapping[str, str]:
         "opens_utc": opens_at[:16].replace("T", " "), "opens_in_s": str(_OPENS_IN_S) if opens_at else "", "spread_s": "30",
         "order": "draw", "arrival_number": _text(said["arrival"]), "drawn": "no", "draw_url": said["draw"] or "", "lane": "",
         "claim": "2", "claim_unit": "min", "late_claim": "head", "late": "15", "late_unit": "min", "grace": "24",
-        "grace_unit": "h",
+        "grace_unit": "h", "sign_in_url": said["sign_in"] or "", "work": "yes" if said["challenge"] else "no",
     }  # fmt: skip
     return values | changed
 

@@ -117,6 +117,7 @@ def _values(standing: Standing, request: Request, nonce: str) -> dict[str, str]:
         "draw_url": standing.draw_url,
         "lane": standing.lane,
         "sign_in_url": standing.sign_in_url,
+        "work": "no" if standing.challenge is None else "yes",
         **_opening(standing),
         **promises(queue),
     }
@@ -187,7 +188,7 @@ def _without_body(answer: Respond) -> Respond:
 
 
 _ALWAYS_THERE = ("queue", "position", "ahead", "wait_s", "epoch", "claim_left_s", "opens_at", "message", "arrival", "draw",
-                 "lane", "sign_in")  # fmt: skip
+                 "lane", "sign_in", "challenge")  # fmt: skip
 
 
 def without_configuration(request: Request, why: str, retry_s: int) -> Respond:

@@ -37,11 +37,18 @@ _STYLE = (
 _SCRIPT = (
     "(()=>{'use strict';const d=document.documentElement.dataset,n=document.getElementById('ahead');"
     "if(!d.url)return;let wait=Math.max(1,Number(d.poll)||10),bad=0;"
-    "const again=()=>setTimeout(ask,Math.min(60,wait*2**bad)*(800+400*Math.random()));"
-    "async function ask(){try{const r=await fetch(d.url,{cache:'no-store',headers:{accept:'application/json'}});"
+    "let task='',done='';async function work(c){const e=new TextEncoder,f=[];for(let n=0;f.length<c.count;n+=256){"
+    "if(n%4096<1)await new Promise(r=>setTimeout(r));"
+    "(await Promise.all(Array.from({length:256},(_,i)=>crypto.subtle.digest('SHA-256',e.encode(c.text+':'+(n+i))))))"
+    ".forEach((h,i)=>Math.clz32(new DataView(h).getUint32(0))>=c.bits&&f.length<c.count&&f.push(n+i))}"
+    "if(c.text===task){done=f.join();ask()}}"
+    "let timer;const again=()=>{clearTimeout(timer);timer=setTimeout(ask,Math.min(60,wait*2**bad)*(800+400*Math.random()))};"
+    "async function ask(){try{const r=await fetch(d.url,{cache:'no-store',"
+    "headers:{accept:'application/json',...(done&&{'stanchion-work':done})}});"
     "if(r.status===404)return location.reload();if(!r.ok)throw 0;const s=await r.json();bad=0;"
+    "if(s.challenge&&s.challenge.text!==task){task=s.challenge.text;done='';work(s.challenge).catch(()=>0)}"
     "if(s.state!==d.state)return location.reload();if(s.poll_s)wait=s.poll_s;"
-    "if(n&&s.ahead!==null)n.textContent=s.ahead}catch{bad++}again()}again()})()"
+    "if(n&&s.ahead!==null)n.textContent=s.ahead}catch{bad++}again()}d.work==='yes'?ask():again()})()"
 )
 
 
@@ -62,7 +69,8 @@ def text(state: str) -> str:
         body.append('<form method="post" action="{{leave_url}}"><button>Leave the line</button></form>')
     refresh = '<noscript><meta http-equiv="refresh" content="{{refresh_s}};url={{target_url}}"></noscript>' if live else ""
     return (
-        f'<!doctype html><html lang="en" dir="ltr" data-state="{{{{state}}}}" data-poll="{poll}"{live}><head>'
+        f'<!doctype html><html lang="en" dir="ltr" data-state="{{{{state}}}}" data-poll="{poll}" '
+        f'data-work="{{{{work}}}}"{live}><head>'
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="robots" content="noindex"><title>{heading}: {{{{queue_name}}}}</title>{refresh}'
         f'<link rel="icon" href="data:,"><style nonce="{{{{nonce}}}}">{_STYLE}</style></head><body><main>'

@@ -11,7 +11,7 @@ from edge.core.model import Queue
 Headers = tuple[tuple[str, str], ...]
 # Beyond what every script may read, Content-Type and Content-Language among it.
 EXPOSED = "Retry-After, Stanchion-State, Stanchion-Token"
-SENT = "Accept, Content-Type, Stanchion-Token"
+SENT = "Accept, Content-Type, Stanchion-Token, Stanchion-Work"
 PREFLIGHT_MAX_AGE_S = 600  # WebKit keeps none for longer
 
 

@@ -141,6 +141,8 @@ QUEUE_FIELDS: tuple[Field, ...] = (
     Field("sign_in_url", Text(r"(https?://[^\s/?#\\\x00-\x1f]+)?/([^\s/\\\x00-\x1f][^\s\\\x00-\x1f]*)?",
                               "a path of this site, or an address with https:// or http://", 512, optional=True),
           "where the page sends those who have to sign in; null: nowhere", None),
+    Field("proof_of_work_bits", Int(8, 18, optional=True),
+          "a candidate's machine computes about 2 to this power SHA-256 hashes before it gets a place; null: none", None, "bits"),
     Field("events", Bool(), "write what happens to each visit to the event stream of the queue", False),
     Field("held_status", Choice((200, 202, 429, 503)), "HTTP status of a held answer", 503),
     Field("same_site", Choice(("lax", "none", "partitioned")), "SameSite of the cookies; the last two need https", "lax"),
@@ -207,6 +209,7 @@ class Queue:
     visitor_key_required: bool
     one_visit_per_key: bool
     sign_in_url: str | None
+    proof_of_work_bits: int | None
     events: bool
     held_status: int
     same_site: Literal["lax", "none", "partitioned"]

@@ -53,6 +53,7 @@ SLOTS: Mapping[str, str] = {
     "drawn": "whether the visitor's place was drawn by lot: yes or no",
     "draw_url": "address where the draw can be checked, or empty",
     "lane": "name of the visitor's lane, or empty",
+    "work": "whether the visitor's browser has to solve a small task first: yes or no",
     "sign_in_url": "address where one signs in who has to, or empty",
     "claim": "time that a called visitor has, a number in claim_unit",
     "claim_unit": "h, min or s",

@@ -20,10 +20,13 @@ from edge.core.snapshot import Snapshot
 from edge.core.standing import Standing
 from edge.core.tokens import Candidate, Place
 from edge.core.vouching import keyed_visitor, secret_name
+from edge.core.work import HEADER as WORK_HEADER
+from edge.core.work import challenge_for, is_solved
 
 AWAY_AFTER_MS = 5_000  # shorter troubles are a delay, not an absence
 BUSY_RETRY_S = (3, 10)
 NO_PLACE_POLL_S = 10  # who signs in in another window is noticed soon
+WORK_POLL_S = 10  # who has solved the challenge asks at once
 CAPPED_RETRY_S = (20, 60)  # the cap is one of places per minute
 
 
@@ -63,6 +66,11 @@ class Saying:
         secret = self.context.secret(secret_name(queue)) or ""
         return keyed_visitor(queue, self.request, self.visitor.jar.others, secret, self.context.ring)
 
+    def _has_to_work(self, hopeful: Candidate) -> bool:
+        """Whether the queue asks for work that this candidate has not sent along."""
+        challenge = challenge_for(self.queue, hopeful.visitor)
+        return challenge is not None and not is_solved(challenge, self.request.header(WORK_HEADER))
+
     def _no_place(self, state: str, why: str) -> Outcome:
         """For who has to sign in first, and for a key that had its visit: no place, and the cookies stay as they are."""
         url = self.queue.sign_in_url if state == "sign_in" else None
@@ -75,10 +83,14 @@ class Saying:
 
     def _candidate(self, why: str, now_ms: int, poll_s: int = standing.CANDIDATE_POLL_S, *,
                    snapshot: Snapshot | None = None) -> Outcome:  # fmt: skip
-        cookie = ""
-        if self.visitor.candidate is None:
-            cookie = identity.candidate_cookie(self.queue, self.request, self.context, line=self._line(None)[0])
+        cookie, hopeful = "", self.visitor.candidate
+        visitor = hopeful.visitor if hopeful else identity.new_visitor(self.request)
+        if hopeful is None:
+            cookie = identity.candidate_cookie(self.queue, self.request, self.context, visitor, line=self._line(None)[0])
         where = standing.candidate(self.queue, now_ms, poll_s=poll_s)
+        where.challenge = challenge_for(self.queue, visitor)
+        if where.challenge is not None:
+            where.poll_s = max(poll_s, WORK_POLL_S)
         if snapshot is not None:
             where = dressed(where, snapshot, self.queue.line)
         return Outcome(why, standing=where, set_cookies=self._cookies(candidate=cookie))

@@ -222,14 +222,17 @@ class Step(Saying):
         ticket = f"{self.request.random}{'c' if hopeful else ''}"
         # A newcomer's step that has begun to join goes on, whatever this node has learnt of the queue meanwhile: the join may
         # have been an admission.
-        if hopeful is None and not node.has_ticket(ticket):
+        has_to_work = hopeful is not None and self._has_to_work(hopeful)
+        if (hopeful is None or has_to_work) and not node.has_ticket(ticket):
             view = yield from look(queue, self.request, self.context)
             if view.away_ms >= AWAY_AFTER_MS:
                 raise StoreAway(view.away_ms)
-            if self.wants_in:
+            if self.wants_in and hopeful is None:
                 node.visit(queue.scope, self.request.random)
             if gives_no_places(view.snapshot):
                 return self._turned_away(view.snapshot, view.snapshot.status)
+            if has_to_work:
+                return self._candidate("the work is not done", view.now_ms, snapshot=view.snapshot)
             if not self.wants_in or self._has_to_queue(view):
                 return self._candidate("queueing; a cookie first", view.now_ms, snapshot=view.snapshot)
         now_ms, network = self._now_ms(), network_of(self.request.client)

@@ -12,6 +12,7 @@ from edge.core.admission import WaitRange
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 from edge.core.states import QUEUE_STATES
+from edge.core.work import Challenge
 
 STATES = ("candidate", "waiting", "called", "inside", "not_open", "prequeue", "paused", "closed", "sold_out", "maintenance",
           "lapsed", "ended", "unavailable", "sign_in", "had_visit")  # fmt: skip
@@ -23,7 +24,9 @@ CLAIM_MARGIN_S = 2
 
 
 _as_json = lru_cache(maxsize=256)(json.dumps)
-_NOTHING_MORE = '"claim_left_s":null,"opens_at":null,"message":null,"arrival":null,"draw":null,"lane":null,"sign_in":null}'
+_NOTHING_MORE = (
+    '"claim_left_s":null,"opens_at":null,"message":null,"arrival":null,"draw":null,"lane":null,"sign_in":null,"challenge":null}'
+)
 
 
 @lru_cache(maxsize=64)
@@ -39,7 +42,7 @@ class Standing:
     claim_left_s: how long the turn is kept, while called. opens_at_ms: when the line opens, if that is set and not past.
     message: the operator's. arrival: the number of an arrival before the opening; drawn: whether the places were drawn by lot;
     draw_url: where that can be checked. lane: the name of the visitor's lane, when the queue has several.
-    sign_in_url: where one signs in who has to.
+    sign_in_url: where one signs in who has to. challenge: the work that a candidate has to do first.
     """
 
     queue: Queue
@@ -59,6 +62,7 @@ class Standing:
     draw_url: str = ""
     lane: str = ""
     sign_in_url: str = ""
+    challenge: Challenge | None = None
 
     def status(self) -> dict[str, object]:
         """The status JSON: every key always present (the contract of docs/http.md)."""
@@ -71,11 +75,11 @@ class Standing:
         return {"claim_left_s": self.claim_left_s if self.state == "called" else None,
                 "opens_at": None if self.opens_at_ms is None else moment(self.opens_at_ms), "message": self.message or None,
                 "arrival": self.arrival, "draw": self.draw_url or None, "lane": self.lane or None,
-                "sign_in": self.sign_in_url or None}  # fmt: skip
+                "sign_in": self.sign_in_url or None, "challenge": self.challenge and self.challenge.public()}  # fmt: skip
 
     def _has_more(self) -> bool:
         return (self.state == "called" or self.opens_at_ms is not None or self.arrival is not None
-                or bool(self.message or self.draw_url or self.lane or self.sign_in_url))  # fmt: skip
+                or bool(self.message or self.draw_url or self.lane or self.sign_in_url or self.challenge))  # fmt: skip
 
     def status_text(self) -> str:
         """The status as compact JSON; written out, for every poll of every visitor makes one."""

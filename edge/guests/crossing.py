@@ -12,7 +12,7 @@ from edge.core.scripts import Flavour
 # Those that the configuration names (rules of lanes) come on top, see `wants`.
 REQUEST_HEADERS = (
     "accept", "accept-language", "access-control-request-method", "cookie", "origin", "purpose", "referer", "sec-fetch-dest",
-    "sec-fetch-mode", "sec-fetch-site", "sec-purpose", "stanchion-token", "x-moz",
+    "sec-fetch-mode", "sec-fetch-site", "sec-purpose", "stanchion-token", "stanchion-work", "x-moz",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ function schedule(seconds) {
 function next() {
   const jitter = 0.8 + 0.4 * Math.random();
   if (failures) return Math.max(pollS, Math.min(MAX_BACKOFF_S, pollS * 2 ** failures * jitter));
-  return data.state === "candidate" && candidates < BLOCKED_AFTER ? 1 : pollS * jitter;
+  return data.state === "candidate" && candidates < BLOCKED_AFTER && (solution || data.work !== "yes") ? 1 : pollS * jitter;
 }
 
 async function ask() {
@@ -27,7 +27,7 @@ async function ask() {
   clearTimeout(timer);
   try {
     const answer = await fetch(data.statusUrl, {
-      credentials: "same-origin", cache: "no-store", headers: { accept: "application/json" },
+      credentials: "same-origin", cache: "no-store", headers: { accept: "application/json", ...(solution && { "stanchion-work": solution }) },
       signal: AbortSignal.timeout ? AbortSignal.timeout(TIMEOUT_MS) : undefined,
     });
     if (answer.status === 404) return reload();
@@ -63,7 +63,7 @@ function take(status) {
   const before = data.state;
   data.state = status.state;
   show(status);
-  if (status.state === "candidate") candidate();
+  if (status.state === "candidate") candidate(status.challenge);
   else if (byId("blocked")) byId("blocked").hidden = true;
   if (status.state === "called" && before !== "called") { turn(status.claim_left_s, ENTER_AFTER_S); notify(); }
   if (status.state !== "called") { clearTimeout(entry); clearInterval(countdown); }
@@ -77,7 +77,8 @@ function trouble() {
   byId("offline").hidden = navigator.onLine !== false;
 }
 
-function candidate() {
+function candidate(asked) {
+  if (work(asked)) return;
   candidates += 1;
   const box = byId("blocked");
   if (!box || (candidates < BLOCKED_AFTER && navigator.cookieEnabled)) return;
@@ -113,6 +114,7 @@ function startLine(status) {
   if (status) show(shown = status);
   // A page that comes as "called" means that the door was busy a moment ago: try again when the server says.
   if (data.state === "called") turn(Number(data.claimLeftS), Math.max(ENTER_AFTER_S, pollS));
+  if (data.state === "candidate" && status) work(status.challenge);
   if (data.state === "candidate" && !navigator.cookieEnabled) candidate();
 }
 

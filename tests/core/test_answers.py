@@ -167,5 +167,6 @@ def test_without_a_configuration_a_script_gets_the_status_with_every_key() -> No
         "queue": None, "state": "unavailable", "position": None, "ahead": None, "wait_s": None, "poll_s": 10, "epoch": None,
         "now": START_MS, "type": "about:blank", "title": "Service Unavailable", "status": 503, "error": "unavailable",
         "detail": problems.UNAVAILABLE,
-        "claim_left_s": None, "opens_at": None, "message": None, "arrival": None, "draw": None, "lane": None, "sign_in": None,
+        "claim_left_s": None, "opens_at": None, "message": None, "arrival": None, "draw": None, "lane": None,
+        "sign_in": None, "challenge": None,
     }  # fmt: skip

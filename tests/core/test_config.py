@@ -56,6 +56,7 @@ WRONG: dict[str, list[Any]] = {
     "visitor_key_required": ["yes", None],
     "one_visit_per_key": [1, None],
     "sign_in_url": ["login", "//elsewhere/", "javascript:alert(1)", "https://", "/a b", "/\\evil"],
+    "proof_of_work_bits": [7, 19, "16"],
     "events": [1, "true", None],
     "claim_within_s": [9, 86_401, None, "60"],
     "idle_s": [29, 86_401, None],

@@ -7,7 +7,7 @@ import pytest
 from tests.core.support import JSON, MANUAL, Browser, World, full, is_held, queue, set_cookies
 
 KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at", "message",
-        "arrival", "draw", "lane", "sign_in"}  # fmt: skip
+        "arrival", "draw", "lane", "sign_in", "challenge"}  # fmt: skip
 
 
 @pytest.mark.parametrize("status", [200, 202, 429, 503])

@@ -16,7 +16,7 @@ from edge.core.states import QUEUE_STATES, VISITOR_STATES, QueueState
 from tests.core.support import World
 
 KEYS = ["queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at",
-        "message", "arrival", "draw", "lane", "sign_in"]  # fmt: skip
+        "message", "arrival", "draw", "lane", "sign_in", "challenge"]  # fmt: skip
 QUEUE = World(start=False).queue()
 
 
@@ -91,7 +91,7 @@ def test_a_turn_in_a_paused_queue_is_a_pause() -> None:
 
 def test_nothing_can_be_said_but_the_place_is_named() -> None:
     status = standing.unavailable(QUEUE, 5, 17, "e1").status()
-    assert [status[key] for key in KEYS] == ["launch", "unavailable", 17, None, None, 10, "e1", 5, *[None] * 7]
+    assert [status[key] for key in KEYS] == ["launch", "unavailable", 17, None, None, 10, "e1", 5, *[None] * 8]
 
 
 @pytest.mark.parametrize("state", QUEUE_STATES.values(), ids=lambda state: state.name)

@@ -20,6 +20,7 @@ QUEUES = [
     queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
     queue("account", manual=True, visitor_key="cookie:account", visitor_key_required=True, one_visit_per_key=True,
           sign_in_url="/sign-in"),
+    queue("work", manual=True, proof_of_work_bits=12),
     queue("spoken", manual=True, page="concert"),
 ]
 

@@ -26,37 +26,39 @@ def program(language: str) -> str:
     return str(found)
 
 
-def wait_for_length(stack: Stack, length: int) -> None:
+def wait_for_length(stack: Stack, length: int, queue: str = "app") -> None:
     """Returns once that many have a place."""
     deadline = time.monotonic() + PATIENCE_S
-    while stack.api("GET", "/queues/app")["length"] < length:
+    while stack.api("GET", f"/queues/{queue}")["length"] < length:
         assert time.monotonic() < deadline
         time.sleep(0.2)
 
 
+@pytest.mark.parametrize("queue", ["app", "work"])
 @pytest.mark.parametrize(("language", "name"), [("python", "enter.py"), ("js", "enter.mjs")])
-def test_a_loop_of_the_docs_waits_in_line_and_comes_in(stack: Stack, tmp_path: Path, language: str, name: str) -> None:
+def test_a_loop_of_the_docs_waits_in_line_and_comes_in(stack: Stack, tmp_path: Path, language: str, name: str,
+                                                       queue: str) -> None:  # fmt: skip
     runner = sys.executable if language == "python" else needs("node")
     (tmp_path / name).write_text(program(language))
-    before = stack.api("GET", "/queues/app")["length"]
-    command = [runner, str(tmp_path / name), f"{stack.edge}/app/tickets?day=2"]
+    before = stack.api("GET", f"/queues/{queue}")["length"]
+    command = [runner, str(tmp_path / name), f"{stack.edge}/{queue}/tickets?day=2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         try:
-            wait_for_length(stack, before + 1)
-            stack.api("POST", "/queues/app/admit", {"count": 1})
+            wait_for_length(stack, before + 1, queue)
+            stack.api("POST", f"/queues/{queue}/admit", {"count": 1})
             out, told = running.communicate(timeout=PATIENCE_S)
         finally:
             running.kill()
     assert running.returncode == 0, told
     seen = json.loads(out)
-    assert seen["target"] == "/app/tickets?day=2"
+    assert seen["target"] == f"/{queue}/tickets?day=2"
     names = [header.lower() for header, _ in seen["headers"]]
     assert "stanchion-pass" in names
     assert "stanchion-token" not in names
     states = [line.split()[0] for line in told.splitlines()]
     assert states[0] == "candidate"
     assert set(states[1:]) <= {"waiting", "called"}
-    assert stack.api("GET", "/queues/app")["length"] == before + 1, "one place, however often it asked"
+    assert stack.api("GET", f"/queues/{queue}")["length"] == before + 1, "one place, however often it asked"
 
 
 def test_real_answers_keep_to_the_schema(stack: Stack) -> None:

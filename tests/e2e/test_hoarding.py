@@ -1,9 +1,10 @@
-"""One place for one account, on the whole product and a real Redis."""
+"""One place for one account, and work before a place, on the whole product and a real Redis."""
 
 from __future__ import annotations
 
 import httpx
 
+from edge.core.work import Challenge, solve
 from tests.e2e.stack import Stack, enter, status, until
 
 
@@ -42,3 +43,19 @@ def test_an_account_has_one_place_and_one_visit_on_all_its_devices(stack: Stack)
     assert status(tablet, "account")["state"] == "had_visit"
     assert stack.api("GET", "/queues/account")["length"] == 2
     assert "anna" not in stack.log()
+
+
+def test_a_place_costs_work_that_only_the_candidate_can_show(stack: Stack) -> None:
+    asks = {"Accept": "application/json"}
+    visitor, thief = stack.visitor(), stack.visitor()
+    task = Challenge(**visitor.get("/work/", headers=asks).json()["challenge"])
+    thief.get("/work/")
+    for each, said in ((visitor, ""), (visitor, "1,2,3,4,5,6,7,8"), (thief, solve(task))):
+        answer = each.get("/.stanchion/work/status", headers={**asks, "Stanchion-Work": said}).json()
+        assert (answer["state"], answer["position"]) == ("candidate", None)
+    before = stack.api("GET", "/queues/work")["length"]
+    placed = visitor.get("/.stanchion/work/status", headers={**asks, "Stanchion-Work": solve(task)}).json()
+    assert (placed["state"], placed["position"], placed["challenge"]) == ("waiting", before + 1, None)
+    page = stack.visitor().get("/work/")
+    assert 'data-work="yes"' in page.text
+    assert "small task" in page.text
