@@ -31,7 +31,7 @@ _STYLE = (
     "b{display:block;font-size:4rem;line-height:1.1;font-variant-numeric:tabular-nums}"
     "button,a.go{display:inline-block;font:inherit;padding:.6rem 1.1rem;border:1px solid;border-radius:.4rem;"
     "color:inherit;background:none;text-decoration:none}a.go{font-weight:600}"
-    "[data-state=candidate] .n,a[href='']{display:none}"
+    "[data-state=candidate] .n,html:not([data-work=yes][data-state=candidate]) .w,a[href='']{display:none}"
 )
 # Polls, and reloads only when the state changes: a reload would lose the place on the page for a screen reader.
 _SCRIPT = (
@@ -60,6 +60,8 @@ def text(state: str) -> str:
     body = [f"<h1>{heading}</h1>"]
     if "n" in parts:
         body.append('<p class="n">People ahead of you: <b id="ahead">{{ahead}}</b></p>')
+    if "n" in parts:
+        body.append('<p class="w">Your browser solves a small task first, which needs JavaScript and https.</p>')
     body.append(f"<p>{sentence}</p><p>{{{{message}}}}</p>")
     if "e" in parts:
         body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')

@@ -21,6 +21,7 @@ QUEUES = [
     queue("account", manual=True, visitor_key="cookie:account", visitor_key_required=True, one_visit_per_key=True,
           sign_in_url="/sign-in"),
     queue("work", manual=True, proof_of_work_bits=12),
+    queue("toil", manual=True, proof_of_work_bits=12),
     queue("spoken", manual=True, page="concert"),
 ]
 

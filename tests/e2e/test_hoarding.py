@@ -48,14 +48,14 @@ def test_an_account_has_one_place_and_one_visit_on_all_its_devices(stack: Stack)
 def test_a_place_costs_work_that_only_the_candidate_can_show(stack: Stack) -> None:
     asks = {"Accept": "application/json"}
     visitor, thief = stack.visitor(), stack.visitor()
-    task = Challenge(**visitor.get("/work/", headers=asks).json()["challenge"])
-    thief.get("/work/")
+    task = Challenge(**visitor.get("/toil/", headers=asks).json()["challenge"])
+    thief.get("/toil/")
     for each, said in ((visitor, ""), (visitor, "1,2,3,4,5,6,7,8"), (thief, solve(task))):
-        answer = each.get("/.stanchion/work/status", headers={**asks, "Stanchion-Work": said}).json()
+        answer = each.get("/.stanchion/toil/status", headers={**asks, "Stanchion-Work": said}).json()
         assert (answer["state"], answer["position"]) == ("candidate", None)
-    before = stack.api("GET", "/queues/work")["length"]
-    placed = visitor.get("/.stanchion/work/status", headers={**asks, "Stanchion-Work": solve(task)}).json()
+    before = stack.api("GET", "/queues/toil")["length"]
+    placed = visitor.get("/.stanchion/toil/status", headers={**asks, "Stanchion-Work": solve(task)}).json()
     assert (placed["state"], placed["position"], placed["challenge"]) == ("waiting", before + 1, None)
-    page = stack.visitor().get("/work/")
+    page = stack.visitor().get("/toil/")
     assert 'data-work="yes"' in page.text
     assert "small task" in page.text
