@@ -34,6 +34,8 @@ _LOADING_ATTRIBUTES = frozenset(
 _REFUSED_TAGS = frozenset({"base", "iframe", "object", "embed", "frame", "frameset", "applet", "portal"})
 # Where a visitor may be sent who follows a link; nothing is loaded from there.
 _LINK_STARTS = ("https://",)
+# Where a form without a script chooses the language.
+_OWN_FORMS = ("/.stanchion/language",)
 _ALLOWED_STARTS = ("data:image/", "data:font/", "data:,", "{{", "#", "mailto:", "tel:")
 _VOID_TAGS = frozenset(
     {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -121,6 +123,7 @@ class _Checker(HTMLParser):
         if name == "style":
             raise self._fail(f"<{tag} style>: put it into the style sheet, the policy blocks it here")
         allowed = _ALLOWED_STARTS + (_LINK_STARTS if (tag, name) == ("a", "href") else ())
+        allowed += _OWN_FORMS if (tag, name) == ("form", "action") else ()
         if name in _LOADING_ATTRIBUTES and not value.strip().lower().startswith(allowed):
             raise self._fail(f"<{tag} {name}> refers to {value[:60]!r}: a page may not depend on anything outside of it")
         if "url(" in value.lower():

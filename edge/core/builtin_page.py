@@ -24,6 +24,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     "had_visit": ("You have had your visit", "Each account comes in once, and yours has been in.", ""),
     "ended": ("You are no longer in line", "Your place was given up, or the line has begun anew. You may join again.", "e"),
 }
+_COOKIES = "Cookies are blocked, and without one you cannot get a place. Please allow them for this site and load the page again."
 _STYLE = (
     ":root{color-scheme:light dark}body{margin:0;font:1.0625rem/1.5 'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif;"
     "background:Canvas;color:CanvasText}main{max-width:36rem;margin:0 auto;padding:12vh 1.25rem 3rem}"
@@ -36,7 +37,7 @@ _STYLE = (
 # Polls, and reloads only when the state changes: a reload would lose the place on the page for a screen reader.
 _SCRIPT = (
     "(()=>{'use strict';const d=document.documentElement.dataset,n=document.getElementById('ahead');"
-    "if(!d.url)return;let wait=Math.max(1,Number(d.poll)||10),bad=0;"
+    "if(!d.url)return;let wait=Math.max(1,Number(d.poll)||10),bad=0,asked=0;"
     "let task='',done='';async function work(c){const e=new TextEncoder,f=[];for(let n=0;f.length<c.count;n+=256){"
     "if(n%4096<1)await new Promise(r=>setTimeout(r));"
     "(await Promise.all(Array.from({length:256},(_,i)=>crypto.subtle.digest('SHA-256',e.encode(c.text+':'+(n+i))))))"
@@ -45,7 +46,10 @@ _SCRIPT = (
     "let timer;const again=()=>{clearTimeout(timer);timer=setTimeout(ask,Math.min(60,wait*2**bad)*(800+400*Math.random()))};"
     "async function ask(){try{const r=await fetch(d.url,{cache:'no-store',"
     "headers:{accept:'application/json',...(done&&{'stanchion-work':done})}});"
-    "if(r.status===404)return location.reload();if(!r.ok)throw 0;const s=await r.json();bad=0;"
+    "if(r.status===404)return location.reload();if(!r.ok)throw 0;const s=await r.json();"
+    # A cookie that has not come back by the third time is blocked: asking fast changes nothing.
+    "asked=s.state==='candidate'?asked+(!s.challenge||s.challenge.text!==task):0;bad=Math.max(0,asked-3);"
+    "document.querySelectorAll('.k').forEach(e=>e.hidden=asked<3);"
     "if(s.challenge&&s.challenge.text!==task){task=s.challenge.text;done='';work(s.challenge).catch(()=>0)}"
     "if(s.state!==d.state)return location.reload();if(s.poll_s)wait=s.poll_s;"
     "if(n&&s.ahead!==null)n.textContent=s.ahead}catch{bad++}again()}d.work==='yes'?ask():again()})()"
@@ -60,8 +64,8 @@ def text(state: str) -> str:
     body = [f"<h1>{heading}</h1>"]
     if "n" in parts:
         body.append('<p class="n">People ahead of you: <b id="ahead">{{ahead}}</b></p>')
-    if "n" in parts:
         body.append('<p class="w">Your browser solves a small task first, which needs JavaScript and https.</p>')
+        body.append(f'<p class="k" role="alert" hidden>{_COOKIES}</p>')
     body.append(f"<p>{sentence}</p><p>{{{{message}}}}</p>")
     if "e" in parts:
         body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')

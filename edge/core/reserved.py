@@ -1,4 +1,4 @@
-"""The reserved paths, exact: /.stanchion/health, and of each queue /.stanchion/<queue>/status, leave, away, invite and draw."""
+"""The reserved paths, exact: /.stanchion/health, language, and for each queue <queue>/status, leave, away, invite and draw."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, crawler_of, read_visitor
 from edge.core.invited import invited
 from edge.core.invites import query_of
+from edge.core.language_choice import chosen_language
 from edge.core.messages import Context, Deciding, Request, Respond
 from edge.core.model import Queue
 from edge.core.opening import facts
@@ -27,7 +28,7 @@ PREFIX = "/.stanchion/"
 CLOSED_POLL_S = 60
 _ACTIONS = ("status", "leave", "away", "invite", "draw")
 CRAWLER_RETRY_S = 600  # a search engine comes again by itself; it need not hurry
-_KNOWN = "nothing is here; known are /.stanchion/health, and below /.stanchion/<queue>/ status, leave, away, invite and draw"
+_KNOWN = "nothing is here; known are /.stanchion/health, language, and for each queue <queue>/status, leave, away, invite, draw"
 
 
 def is_reserved(target: str) -> bool:
@@ -40,6 +41,8 @@ def answer(request: Request, context: Context) -> Respond | Deciding:
     path = path_of(request.target).removeprefix(PREFIX)
     if path == "health":
         return _only(("GET", "HEAD"), request) or answers.json_answer(200, {"status": "ok"}, "health")
+    if path == "language":
+        return _only(("GET",), request) or chosen_language(request, _came_from(request) or "/")
     queue_id, _, action = path.partition("/")
     queue = context.config.queue(queue_id)
     if queue is None or action not in _ACTIONS:
@@ -192,7 +195,10 @@ def _left(where: Standing, request: Request, context: Context, why: str, status:
 
 def _way_back(queue: Queue, request: Request) -> str:
     """The address that the visitor left from; where the browser does not say, the start of what the queue guards."""
+    return _came_from(request) or queue.routes[0].path.removesuffix("*")
+
+
+def _came_from(request: Request) -> str:
+    """The address on this host that the browser says it comes from; empty if it says none, or one of ours."""
     host, _, path = request.header("referer").partition("://")[2].partition("/")
-    if host and host == request.host and not is_reserved(f"/{path}"):
-        return f"/{path}"
-    return queue.routes[0].path.removesuffix("*")
+    return f"/{path}" if host and host == request.host and not is_reserved(f"/{path}") else ""

@@ -18,7 +18,10 @@ function schedule(seconds) {
 function next() {
   const jitter = 0.8 + 0.4 * Math.random();
   if (failures) return Math.max(pollS, Math.min(MAX_BACKOFF_S, pollS * 2 ** failures * jitter));
-  return data.state === "candidate" && candidates < BLOCKED_AFTER && (solution || data.work !== "yes") ? 1 : pollS * jitter;
+  if (data.state !== "candidate") return pollS * jitter;
+  // The cookie comes back with the second question, or not at all: then it is blocked, and asking fast changes nothing.
+  if (candidates >= BLOCKED_AFTER) return Math.max(pollS, Math.min(MAX_BACKOFF_S, 2 ** (1 + candidates - BLOCKED_AFTER))) * jitter;
+  return solution || data.work !== "yes" ? 1 : pollS * jitter;
 }
 
 async function ask() {
@@ -64,7 +67,7 @@ function take(status) {
   data.state = status.state;
   show(status);
   if (status.state === "candidate") candidate(status.challenge);
-  else if (byId("blocked")) byId("blocked").hidden = true;
+  else if (byId("blocked")) { candidates = 0; byId("blocked").hidden = true; }
   if (status.state === "called" && before !== "called") { turn(status.claim_left_s, ENTER_AFTER_S); notify(); }
   if (status.state !== "called") { clearTimeout(entry); clearInterval(countdown); }
   announce(status, before);
@@ -94,12 +97,11 @@ function wake() {
   if (data.statusUrl && Date.now() - askedAt > ASK_AGAIN_S * 1000) ask();
 }
 
-// A year is long enough, and the address stays as it was asked for.
+// What the form does without a script, and the fragment stays. A year is long enough.
 function offerLanguages() {
-  if (!byId("languages")) return;
-  byId("languages").hidden = false;
-  document.querySelectorAll("[data-language]").forEach((button) => button.addEventListener("click", () => {
-    document.cookie = `stanchion-.language=${button.dataset.language}; path=/; max-age=31536000; samesite=lax`;
+  document.querySelectorAll("#languages button").forEach((button) => button.addEventListener("click", (event) => {
+    event.preventDefault();
+    document.cookie = `stanchion-.language=${button.value}; path=/; max-age=31536000; samesite=lax`;
     reload();
   }));
 }

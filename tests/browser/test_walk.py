@@ -168,7 +168,14 @@ def test_without_javascript(stack: Stack, browser: Browser) -> None:
         see(page, "Side view is yours")
         becomes(stack, "concert", inside=0)
 
-        page.goto(f"{stack.edge}/concert/")
+        page.goto(f"{stack.edge}/concert/?a=1&b=%2F")
+        see(page, "Your number in line: 3")
+        page.get_by_text("Language").click()
+        page.get_by_role("button", name="日本語").click()
+        assert page.locator("html").get_attribute("lang") == "ja"
+        assert page.url == f"{stack.edge}/concert/?a=1&b=%2F"
+        page.get_by_text("言語").click()
+        page.get_by_role("button", name="English").click()
         see(page, "Your number in line: 3")
         page.get_by_text("Leave the line").click()
         page.get_by_role("button", name="Give up my place").click()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from admin.publish.samples import sample_values
+from edge.core.pages import builtin
 from tests.admin.publish.visitor import NOW_MS, URL, Visit, chromium, filled, status
 
 if TYPE_CHECKING:
@@ -117,9 +119,37 @@ def test_blocked_cookies_are_said_in_words(visit: Open) -> None:
     tab.after(2)
     assert "does not keep this site's cookie" in tab.text("#blocked")
     assert not tab.sees("#blocked .button")
-    tab.after(4)
+    tab.until_asked(5)
     assert not tab.sees("#blocked"), "a cookie that comes back after all ends the complaint"
     assert tab.text("#ahead") == "5"
+
+
+def test_who_keeps_no_cookies_is_told_and_asks_ever_more_seldom(visit: Open) -> None:
+    tab = visit(waiting("candidate"), status("candidate", poll_s=1))
+    tab.after(10)
+    assert tab.sees("#blocked")
+    fast = tab.asked
+    tab.after(600, step_s=5)
+    assert 3 <= fast <= 6
+    assert 8 <= tab.asked - fast <= 20, "about once a minute in the end"
+    assert tab.loads == 1
+    assert tab.sees("#blocked")
+    tab.answers = [status(ahead=5), status("candidate", poll_s=1)]
+    tab.until_asked(tab.asked + 1)
+    assert not tab.sees("#blocked")
+    tab.until_asked(tab.asked + 1)
+    assert not tab.sees("#blocked"), "a second of patience for who begins anew"
+
+
+def test_the_builtin_page_tells_who_keeps_no_cookies_too(visit: Open) -> None:
+    tab = visit(builtin("waiting").fill(sample_values("candidate")), status("candidate", poll_s=1), status("candidate", poll_s=1))
+    assert not tab.sees(".k")
+    tab.after(60, step_s=5)
+    assert "Cookies are blocked" in tab.text(".k")
+    fast = tab.asked
+    tab.after(600, step_s=5)
+    assert 8 <= tab.asked - fast <= 20
+    assert tab.loads == 1
 
 
 def test_cloudflare_13525_2303_a_page_in_an_iframe_whose_cookie_is_blocked_offers_to_open_on_top(visit: Open) -> None:
@@ -357,8 +387,10 @@ def test_without_javascript_everything_is_there(browser: Browser) -> None:
         assert "Sector B opens at two." in tab.text(".message")
         assert not tab.sees("#bar")
         assert tab.tab.get_attribute("meta[http-equiv]", "content") == "15;url=/launch/?a=1&b=%2F"
+        tab.tab.locator("#languages summary").click()
+        assert tab.tab.locator("#languages button").all_inner_texts() == ["English", "日本語"]
         tab.tab.locator("summary").last.click()
-        tab.tab.click("form button")
+        tab.tab.click("form[method=post] button")
         assert tab.posts == ["http://shop.test/.stanchion/launch/leave"]
     finally:
         context.close()
