@@ -16,7 +16,7 @@ from admin.queue_view import MISSING, QueueView, view
 from admin.steps import Action
 from admin.store import Store
 from edge.core import commands
-from edge.core.commands import Answer
+from edge.core.commands import Answer, Call
 from edge.core.model import Queue
 
 ADMIT_AT_MOST = 100_000
@@ -109,7 +109,7 @@ class Operations:
         Raises Refused when there is no state, or the step means nothing now.
         """
         queue = await self.configured(queue_id)
-        answer = await self._store.run(commands.control(queue.scope, action, request_id, _random(), text=text))
+        answer = await self._store.run(_step(queue, action, request_id, text))
         now = await self.queue(queue_id)
         if answer.verdict == "refused":
             raise Refused(steps.refusal(action, now))
@@ -177,6 +177,12 @@ class Operations:
         now = await self.queue(queue_id)
         _refuse(answer, now)
         return LimitsChange(before, now)
+
+
+def _step(queue: Queue, action: Action, request_id: str, text: str) -> Call:
+    if action == "pause_alone" or action == "open_alone":
+        return commands.control_queue(queue, steps.ALONE[action], request_id, _random())
+    return commands.control(queue.scope, action, request_id, _random(), text=text)
 
 
 def _refuse(answer: Answer, now: QueueView) -> None:

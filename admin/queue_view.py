@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from admin.limits import configured
 from admin.store import COUNTS, Limits, Reading
+from edge.core.lines import status_of
 from edge.core.model import Queue
 from edge.core.moments import moment_text
 from edge.core.snapshot import Snapshot
@@ -31,7 +32,8 @@ class QueueView:
     """One look at one queue. In a group everything but `lanes` is the whole group's: they share one line-up and its totals.
 
     `arrived`: places given in all lines; `present`: of those who wait, how many still show life.
-    `status` is `missing` when Redis has no state for it: then counts are 0 and limits are those that the configuration says.
+    `status` is the queue's own: `paused` too when it is paused by itself (`paused_alone`). It is `missing` when Redis has no
+    state for it: then counts are 0 and limits are those that the configuration says.
     """
 
     queue: Queue
@@ -53,6 +55,7 @@ class QueueView:
     message: str = ""
     beacon: str = ""
     awaits: Awaited | None = None
+    paused_alone: bool = False
     lanes: tuple[LaneView, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     outflow_per_minute: float | None = None
@@ -118,6 +121,7 @@ class QueueView:
             "message": self.message,
             "beacon": self.beacon,
             "awaits": self.awaits,
+            "paused_alone": self.paused_alone,
             "group": self.queue.group or None,
             "concerned": self.concerned,
             "lanes": [asdict(lane) for lane in self.lanes],
@@ -165,7 +169,7 @@ def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> Queue
         )  # fmt: skip
     return QueueView(
         queue=queue,
-        status=snap.status,
+        status=status_of(snap, queue.line),
         epoch=snap.epoch,
         length=snap.length,
         cursor=snap.cursor,
@@ -183,6 +187,7 @@ def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> Queue
         message=snap.message,
         beacon=snap.beacon,
         awaits=_awaited(queue, snap),
+        paused_alone=bool(queue.group) and not snap.line(queue.line).weight,
         lanes=_lanes(queue, snap),
         counts=reading.counts,
         outflow_per_minute=snap.outflow_per_minute,

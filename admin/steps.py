@@ -9,7 +9,8 @@ from admin.limits import BadValue
 from admin.queue_view import QueueView
 from edge.core.moments import moment_text
 
-Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon"]
+Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon",
+                 "pause_alone", "open_alone"]  # fmt: skip
 PLAIN: Mapping[Action, str] = {
     "open": "Opens: ends a pause, a drain, a close, maintenance or a recovery; a queue that waits for its time opens now.",
     "resume": "The same as `open`, by its older name: calls people again, and ends a recovery at once.",
@@ -17,8 +18,12 @@ PLAIN: Mapping[Action, str] = {
     "drain": "Gives no new places. Those in line go on to be called.",
     "close": "Gives no new places and calls nobody. Places are kept; those inside are untouched.",
     "maintenance": "As `close`, with the page of a maintenance.",
+    "pause_alone": "Pauses one queue of a group: nobody of it is called, whoever has a turn keeps it; the other queues go on.",
+    "open_alone": "Ends `pause_alone`. What holds the whole group is ended by `open`.",
     "reset": "Begins a new line: every place and pass of the old one is void at once. Limits stay.",
 }
+# What the engine calls the two that concern one queue of a group.
+ALONE: Mapping[Action, Literal["pause_lines", "open_lines"]] = {"pause_alone": "pause_lines", "open_alone": "open_lines"}
 MESSAGE_MAX = 500
 BEACON_MAX = 200
 _OPEN_FIRST = "Open it first (POST /queues/{id}/open)"
@@ -43,6 +48,8 @@ def check_text(name: Literal["text", "value"], given: Any) -> str:
 def no_calls(status: str, view: QueueView) -> str:
     """Why nobody can be called in this state, and what to do. `view`: what is known of the queue now."""
     now = _WHAT_NOW.get(status, _OPEN_FIRST)
+    if status == "paused" and view.paused_alone:
+        return "the queue is paused by itself: nobody of it is called. Open it first (POST /queues/{id}/open_alone)"
     if status == "closed" and view.mode != "closed":
         now = "Its closes_at is past: publish a later one, or none"
     return f"{view.concerned_subject} {status}: nobody is called. {now}"
@@ -50,6 +57,8 @@ def no_calls(status: str, view: QueueView) -> str:
 
 def refusal(action: Action, view: QueueView) -> str:
     """Why the engine refused a step, and what to do."""
+    if action in ALONE:
+        return f"{action} is for a queue of a group, and this one is in none: use {action.removesuffix('_alone')}"
     if action != "beacon":
         return f"{action} means nothing while the queue is {view.status}"
     if view.opens_at_ms is None:

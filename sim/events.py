@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from edge.core import commands
 from sim import raw
 from sim.account import Account
@@ -33,6 +35,13 @@ class Events:
             for left in range(change.count, 0, -BATCH_AT_MOST):
                 count = min(left, BATCH_AT_MOST)
                 wire.answer(commands.admit(scope, count, f"{request_id}-{left}", wire.hex(), now_ms=now_ms))
+        elif change.queue:
+            queue = next(each for each in self._sale.queues if each.id == change.queue)
+            action: Literal["pause_lines", "open_lines"] = "pause_lines" if change.action == "pause" else "open_lines"
+            wire.answer(commands.control_queue(queue, action, request_id, wire.hex(), now_ms=now_ms))
+            lines = frozenset(range(queue.line, queue.line + queue.line_count))
+            known = self._account.turns.paused
+            self._account.turns.paused = known | lines if change.action == "pause" else known - lines
         else:
             if change.action == "resume":
                 self._account.released()

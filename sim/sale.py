@@ -70,6 +70,7 @@ class Change:
     action: ChangeKind
     count: int
     limits: tuple[tuple[str, int | None], ...]
+    queue: str = ""  # pause and resume: of this queue of the group only
 
 
 @dataclass(frozen=True)

@@ -94,22 +94,34 @@ def _check_change(change: Change, path: str) -> None:
         raise ConfigError(f"{path}.count", f"{change.action} takes no count: leave it out, or use the action admit")
 
 
+def _check_queue_of(change: Change, path: str, sale: Sale) -> None:
+    ids = [queue.id for queue in sale.queues]
+    if change.queue and change.action not in ("pause", "resume"):
+        raise ConfigError(f"{path}.queue", f"{change.action} concerns all queues of the group: leave queue out")
+    if change.queue and not sale.others:
+        raise ConfigError(f"{path}.queue", "there is no group: leave queue out")
+    if change.queue and change.queue not in ids:
+        raise ConfigError(f"{path}.queue", f"there is no queue {change.queue!r}: {', '.join(ids)}; or leave it out")
+
+
 def _in_order(sale: Sale) -> list[tuple[str, Change]]:
     return sorted(((f"changes[{index}]", change) for index, change in enumerate(sale.changes)), key=lambda pair: pair[1].at_s)
 
 
 def _check_changes(sale: Sale) -> None:
     lost_s = min((fault.at_s for fault in sale.faults if fault.kind in ("flush", "kill")), default=None)
-    is_paused = False
+    paused: set[str] = set()
     for path, change in _in_order(sale):
         _in_time(change.at_s, f"{path}.at_s", sale)
         _check_change(change, path)
-        if change.action == "pause" and is_paused:
+        _check_queue_of(change, path, sale)
+        if change.action == "pause" and change.queue in paused:
             raise ConfigError(f"{path}.action", "the queue is paused already: resume it before")
-        releases = is_paused or (lost_s is not None and lost_s <= change.at_s)
+        releases = change.queue in paused or (lost_s is not None and lost_s <= change.at_s and not change.queue)
         if change.action == "resume" and not releases:
             raise ConfigError(f"{path}.action", "there is nothing to resume: no pause, and no lost state, before it")
-        is_paused = (is_paused or change.action == "pause") and change.action != "resume"
+        if change.action in ("pause", "resume"):
+            (paused.add if change.action == "pause" else paused.discard)(change.queue)
 
 
 def _check_limits(sale: Sale) -> None:

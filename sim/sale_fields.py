@@ -103,7 +103,9 @@ CHANGE_FIELDS = (
     Field("action", Choice(("limits", "pause", "resume", "reset", "admit")), "what the operator does", "limits"),
     Field("count", Int(0, 100_000), "admit: how many are called", 0),
     Field("limits", _LimitsOf(), "limits: the live values", ()),
-)
+    Field("queue", Text("[a-z0-9-]*", "the id of a queue of the group", 48),
+          "pause and resume: of this queue by itself; left out: of all", ""),
+)  # fmt: skip
 FAULT_FIELDS = (
     Field("at_s", _SECONDS, "when", 0, "s"),
     Field("for_s", _SECONDS, "for how long", 0, "s"),

@@ -18,6 +18,9 @@ class Turns:
         self._settle_s, self._seats, self._slots = queue.settle_s, seats, slots
         self._cursors: dict[int, int] = {}
         self.passed_over = 0
+        # Lines of a queue that an operator has paused by itself, now and at the last look.
+        self.paused: frozenset[int] = frozenset()
+        self._stood: frozenset[int] = frozenset()
 
     def begin(self) -> None:
         """Another generation: nobody is called yet."""
@@ -35,6 +38,7 @@ class Turns:
         self._order(held, at_ms, is_calm=is_calm and before is not None and held.status == "open")
         if before is not None:
             self._turns_kept(held, before)
+        self._stood = self.paused
 
     def _leases(self, held: Held) -> None:
         for member, deadline in held.called.items():
@@ -48,12 +52,17 @@ class Turns:
             raise Violated("slots", f"called and inside at once: {sorted(both)[:3]}", self._seats.holder(min(both)))
 
     def _stands_still(self, held: Held, before: Held, *, was_troubled: bool) -> None:
-        """Nobody is called while the queue calls nobody (edge/core/states.py)."""
-        if before.status != held.status or QUEUE_STATES[held.status].calls or was_troubled:
-            return
+        """Nobody is called while the queue calls nobody (edge/core/states.py), or the line is paused by itself."""
         new = held.called.keys() - before.called.keys()
-        if new:
+        if was_troubled:
+            return
+        if new and before.status == held.status and not QUEUE_STATES[held.status].calls:
             raise Violated("states", f"{min(new)} is called while the queue is {held.status}", self._seats.holder(min(new)))
+        for line in self._stood if self._stood == self.paused else ():
+            of_line = [member for member in new if int(member.rpartition(":")[0] or 0) == line]
+            if of_line or held.cursors[line] != before.cursors[line]:
+                what = f"line {line}, which is paused, goes on from {before.cursors[line]} to {held.cursors[line]}"
+                raise Violated("states", what, self._seats.holder(of_line[0]) if of_line else None)
 
     def _order(self, held: Held, at_ms: int, *, is_calm: bool) -> None:
         for line, cursor in enumerate(held.cursors):

@@ -227,7 +227,7 @@ class Visits:
             self._again(person, where.poll_s, at_ms, tab)
             return
         retry_ms = answer.number(2)
-        where = standing.called(person.queue, whole, person.position, now_ms, answer.number(1), retry_ms)
+        where = standing.called(person.queue, whole, person.position, now_ms, answer.number(1), retry_ms, status=snapshot.status)
         if person.called_ms < 0:
             person.called_ms = at_ms
         if person.state != State.CALLED:

@@ -87,6 +87,7 @@ class QueueShape(Shape):
         description="What a queue past its opens_at still waits for: the value of the beacon that it names (POST .../beacon), or"
         " the draw by the next request that an edge gets; null: nothing."
     )
+    paused_alone: bool = Field(description="Whether this queue of a group is paused by itself; then its status is paused.")
     group: str | None = Field(description="The group whose totals it shares: then all numbers but `lanes` are the group's.")
     concerned: str = Field(description="What a step concerns: this queue, or all queues of its group, by their ids.")
     lanes: list[LaneShape]

@@ -20,7 +20,7 @@ from admin.desk import desk
 from admin.limits import FROM_CONFIG, NAMES, BadValue, Value
 from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
 from admin.queue_view import QueueView
-from admin.steps import BEACON_MAX, MESSAGE_MAX, Action, check_text
+from admin.steps import ALONE, BEACON_MAX, MESSAGE_MAX, Action, check_text
 from admin.store import StoreUnavailable
 
 Form = Mapping[str, str]
@@ -55,8 +55,16 @@ async def pause(request: Request, queue_id: str, form: Form) -> Response:
     return await _control(request, queue_id, form, "pause", "Paused: nobody is called until you resume.")
 
 
+async def pause_alone(request: Request, queue_id: str, form: Form) -> Response:
+    """Pauses one queue of a group."""
+    return await _control(request, queue_id, form, "pause_alone", "Paused by itself: nobody of this queue is called.")
+
+
 async def resume(request: Request, queue_id: str, form: Form) -> Response:
-    """Opens: ends whatever holds, or a wait for opens_at."""
+    """Opens: ends whatever holds, or a wait for opens_at; of a queue that is paused by itself only that."""
+    before = await desk(request).operations.queue(queue_id)
+    if before.paused_alone and before.mode != "paused":
+        return await _control(request, queue_id, form, "open_alone", "This queue calls people again.")
     return await _control(request, queue_id, form, "resume", sentences.opened)
 
 
@@ -194,7 +202,8 @@ async def _control(request: Request, queue_id: str, form: Form, what: Action, sa
     desk(request).watch.changed(view)
     await audit(request).record(f"queue.{what}", f"queue:{queue_id}", *stepped(what, before, view))
     said = says if isinstance(says, str) else says(view)
-    return _back(request, queue_id, f"{said} It concerns {view.concerned}." if view.queue.group else said)
+    concerns_all = view.queue.group and what not in ALONE
+    return _back(request, queue_id, f"{said} It concerns {view.concerned}." if concerns_all else said)
 
 
 def _back(request: Request, queue_id: str, says: str) -> Response:
@@ -229,5 +238,5 @@ def _sentence(error: Exception, text: str = "") -> str:
 
 ROUTES = [
     Route(f"/queues/{{queue_id}}/{step.__name__}", action(step), methods=["POST"])
-    for step in (pause, resume, drain, close, maintenance, message, beacon, reset, start, admit, rate, limits)
+    for step in (pause, pause_alone, resume, drain, close, maintenance, message, beacon, reset, start, admit, rate, limits)
 ]

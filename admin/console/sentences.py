@@ -50,6 +50,8 @@ def pause(view: QueueView) -> str:
 
 def resume(view: QueueView) -> str:
     """What resume does."""
+    if view.paused_alone and view.mode != "paused":
+        return "Calls people of this queue again; the group's other queues have gone on all the time."
     if view.status == "recovering":
         return (
             "Ends the recovery at once. Passes from before the loss that did not come back yet are then not counted,"
@@ -147,6 +149,8 @@ def state(view: QueueView) -> str:
     """What is going on, when it is not simply open; otherwise empty."""
     if view.status == MISSING:
         return "Redis has no state for this queue."
+    if view.status == "paused" and view.paused_alone and view.mode != "paused":
+        return "Paused by itself: nobody of this queue is called, newcomers line up, turns are kept. Other queues go on."
     if view.status == "paused":
         return "Paused: nobody is called, newcomers still get a place. Clocks of the called stand still."
     if view.status == "recovering":

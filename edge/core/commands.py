@@ -22,7 +22,8 @@ _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", 
           "figures")  # fmt: skip
 
 EndReason = Literal["left", "completed", "revoked", "undelivered", "away"]
-Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon"]
+Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon",
+                 "pause_lines", "open_lines"]
 # The names that operators know, and the names in the state.
 LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_active": "max_active", "inventory": "inventory"}
 
@@ -190,6 +191,17 @@ def control(scope: str, action: Action, request_id: str, random: str, *, text: s
     Verdicts: ok (status, epoch), refused (status), missing, busy.
     """
     return _call(scripts.CONTROL, scope, now_ms, random, action, request_id, text)
+
+
+def control_queue(queue: Queue, action: Literal["pause_lines", "open_lines"], request_id: str, random: str, *,
+                  now_ms: int | None = None) -> Call:  # fmt: skip
+    """Pauses or opens one queue of a group by itself: nobody of its lines is called, whoever has a turn keeps it.
+
+    Verdicts as `control`; refused when the state is of no group.
+    """
+    lines = range(queue.line, queue.line + queue.line_count)
+    weights = ",".join(f"{line}:{queue.line_shares[line]}" for line in lines)
+    return control(queue.scope, action, request_id, random, text=weights, now_ms=now_ms)
 
 
 def admit(scope: str, count: int, request_id: str, random: str, *, over_rate: bool = False, line: int | None = None,

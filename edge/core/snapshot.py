@@ -15,7 +15,7 @@ _SHORT, _FULL = 9, 38
 
 @dataclass(slots=True, frozen=True)
 class LineView:
-    """One line of a scope. `drawn`: so many of its places were drawn at the opening."""
+    """One line of a scope. `drawn`: so many of its places were drawn at the opening; `weight` 0: it is paused by itself."""
 
     length: int = 0
     cursor: int = 0

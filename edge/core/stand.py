@@ -192,7 +192,8 @@ class Step(Saying):
         if answer.is_arrival:
             where = numbered(self.queue, snapshot, position, line, now_ms)
         elif answer.verdict == "called":
-            where = standing.called(self.queue, snapshot, position, now_ms, answer.number(1), answer.number(2))
+            where = standing.called(self.queue, snapshot, position, now_ms, answer.number(1), answer.number(2),
+                                    status=short.status)  # fmt: skip
             where = dressed(where, snapshot, line)
         else:
             where = dressed(standing.in_line(self.queue, snapshot, position, now_ms), snapshot, line)

@@ -113,9 +113,14 @@ def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Sta
     return Standing(queue, state, now_ms, snapshot.epoch, position, ahead, wait, poll_s)
 
 
-def called(queue: Queue, snapshot: Snapshot, position: int, now_ms: int, lease_left_ms: int, retry_ms: int) -> Standing:
-    """The turn has come. With `retry_ms` the minute is full: the turn is kept, and that is when to come in."""
-    if snapshot.status in QUEUE_STATES and not QUEUE_STATES[snapshot.status].claims:
+def called(queue: Queue, snapshot: Snapshot, position: int, now_ms: int, lease_left_ms: int, retry_ms: int, *,
+           status: str = "") -> Standing:  # fmt: skip
+    """The turn has come. With `retry_ms` the minute is full: the turn is kept, and that is when to come in.
+
+    `status`: of the whole group; a queue that is paused by itself lets those in who have their turn.
+    """
+    status = status or snapshot.status
+    if status in QUEUE_STATES and not QUEUE_STATES[status].claims:
         return in_line(queue, snapshot, position, now_ms)
     poll_s = max(1, -(-retry_ms // 1000)) if retry_ms else queue.poll_s
     left_s = max(1, lease_left_ms // 1000 - CLAIM_MARGIN_S)

@@ -13,10 +13,10 @@ from tests.admin.world import queue_json
 QUEUE_KEYS = [
     "id", "status", "epoch", "length", "cursor", "waiting", "called", "inside",
     "admitted_last_minute", "limits", "config_version", "mode", "opens_at", "closes_at", "opened_at", "message", "beacon",
-    "awaits", "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
+    "awaits", "paused_alone", "group", "concerned", "lanes", "counts", "inventory_left", "outflow_per_minute", "present_share",
 ]  # fmt: skip
-STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon", "start", "admit", "limits",
-         "visits", "invitations", "figures", "history")  # fmt: skip
+STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "pause_alone", "open_alone", "reset", "message",
+         "beacon", "start", "admit", "limits", "visits", "invitations", "figures", "history")  # fmt: skip
 LIMIT_KEYS = ["admit_per_minute", "burst", "max_active", "inventory", "manual", "always_queue", "live"]
 
 

@@ -117,6 +117,30 @@ def test_open_says_what_the_opening_still_waits_for(admin: Admin, beacon: str | 
     assert (after["status"], after["awaits"]) == ("open", None)
 
 
+def test_one_queue_of_a_group_is_paused_by_itself(admin: Admin) -> None:
+    group = {"id": "eu", "name": "Europe", "queues": ["de", "fr"], "admit_per_minute": 30}
+    admin.publish(*({"id": name, "name": name, "routes": [{"path": f"/{name}/*"}]} for name in ("de", "fr")), groups=[group])
+    admin.start("de")
+
+    def seen(queue_id: str) -> tuple[str, bool]:
+        found = admin.api("GET", f"/queues/{queue_id}").json()
+        return found["status"], found["paused_alone"]
+
+    told = admin.api("POST", "/queues/fr/pause_alone").json()
+    assert (told["status"], told["paused_alone"], told["mode"]) == ("paused", True, "open")
+    assert (seen("de"), seen("fr")) == (("open", False), ("paused", True))
+    admin.api("POST", "/queues/de/pause")
+    assert seen("de") == ("paused", False)
+    admin.api("POST", "/queues/fr/open")
+    assert (seen("de"), seen("fr")) == (("open", False), ("paused", True)), "the group is open, the queue is not"
+    assert admin.api("POST", "/queues/fr/open_alone").json()["status"] == "open"
+
+
+def test_a_queue_without_a_group_is_not_paused_by_itself(admin: Admin) -> None:
+    admin.start()
+    assert "is for a queue of a group" in detail(admin, "pause_alone", None, 409)
+
+
 def test_a_batch_of_one_lane_over_the_rate(admin: Admin) -> None:
     admin.publish(queue_json("sale", manual=True, admit_per_minute=1, lanes=LANES))
     admin.start()

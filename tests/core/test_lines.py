@@ -121,6 +121,38 @@ def test_the_queue_of_the_visitors_line_shows_its_page_wherever_the_visitor_is_n
     assert "page=us/" in boston.get("/sale/").body
 
 
+def test_a_queue_of_a_group_that_is_paused_by_itself_says_so_and_its_called_come_in() -> None:
+    here = grouped()
+
+    def joined(country: str, client: str) -> Browser:
+        browser = Browser(here, country=country, client=client)
+        browser.get("/sale/")
+        browser.status(country.lower())
+        return browser
+
+    first = joined("US", "192.0.2.1")
+    here.admit(1, "sale")
+    boston, tokyo = joined("US", "192.0.2.2"), joined("JP", "192.0.2.3")
+    us = here.config.queue("us")
+    assert us is not None
+    here.run(commands.control_queue(us, "pause_lines", here.hex(), here.hex()))
+    here.pass_time(1)
+    assert first.status("us").state == "called", "whoever has a turn keeps it"
+    assert first.get("/sale/").forwarded is not None
+    for _ in range(3):
+        said = boston.status("us").json
+        assert (said["state"], said["position"], said["wait_s"]) == ("paused", 2, None), "also when it is Redis that answers"
+        assert tokyo.status("jp").state == "waiting"
+        here.pass_time(30)
+    assert joined("US", "192.0.2.9").status("us").json["state"] == "paused", "newcomers line up"
+    here.admit(5, "sale")
+    here.pass_time(1)
+    assert (tokyo.status("jp").state, boston.status("us").state) == ("called", "paused")
+    here.run(commands.control_queue(us, "open_lines", here.hex(), here.hex()))
+    here.pass_time(1)
+    assert boston.status("us").state == "waiting"
+
+
 def test_a_pass_of_one_queue_of_the_group_opens_all_of_them() -> None:
     here = grouped()
     tokyo = Browser(here, country="JP")

@@ -72,6 +72,8 @@ FAULTS = (
           "if s.visit_max and false then call('HSET', VISITS,", sale="timers", story="timers"),
     Fault("a payment that runs out counts as silence", "pump",
           "if ends[2] and math.floor(ends[2]) <= s.clock then return 'checkout_expired' end", "", sale="timers", story="timers"),
+    Fault("a queue of a group that is paused is called", "control", "line.weight = is_pause and 0 or tonumber(weight)",
+          "line.weight = tonumber(weight)", sale="one of a group", story="alone"),
     Fault("a pause does not hold", "clock", "local CALLS = { open = true, draining = true }",
           "local CALLS = { open = true, draining = true, paused = true }", sale="pause", story="pause"),
 )  # fmt: skip

@@ -60,6 +60,10 @@ _SALES: dict[str, tuple[str, str, int]] = {
                "claim_after_s = 3\ncheckout_percent = 60\ncheckout_extends_percent = 50\ncheckout_runs_out_percent = 50\n", 200),
     "links": (_LIMITS + '\n[[queue.lanes]]\nname = "all"\nshare = 3\n[[queue.lanes]]\nname = "vip"\ninvite = true',
               _RUSH + _CALM + "vip_percent = 40\ninvites_shared_percent = 80\n", 90),
+    "one of a group": (_LIMITS + '\n[[queues]]\nid = "a"\n[[queues]]\nid = "b"',
+                       _RUSH + 'queue = "b"\n' + _RUSH.replace("90", "10") + _CALM
+                       + '\n[[changes]]\nat_s = 15\naction = "pause"\nqueue = "b"\n'
+                       '[[changes]]\nat_s = 60\naction = "resume"\nqueue = "b"\n', 150),
     "pause": (_LIMITS, _RUSH + _CALM + '\n[[changes]]\nat_s = 15\naction = "pause"\n'
               '[[changes]]\nat_s = 50\naction = "resume"\n', 120),
 }  # fmt: skip
@@ -70,4 +74,5 @@ NAMES = tuple(_SALES)
 def sale(name: str) -> Sale:
     """The small sale of this name."""
     queue, rest, lasts_s = _SALES[name]
-    return read_sale(_HEAD.format(name=name, queue=queue, lasts_s=lasts_s, idle_s=_IDLE_S.get(name, 40)) + rest)
+    head = _HEAD.replace("[queue]", "[group]") if "[[queues]]" in queue else _HEAD
+    return read_sale(head.format(name=name, queue=queue, lasts_s=lasts_s, idle_s=_IDLE_S.get(name, 40)) + rest)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tests.scripts.backends import Store
@@ -169,6 +170,25 @@ def timers(store: Store) -> None:
     assert line.members("active") == []
 
 
+def alone(store: Store) -> None:
+    """One queue of a group is paused by itself, slots become free, and its people go on asking."""
+    store.command("FLUSHALL")
+    lanes = [{"name": "one", "share": 2}, {"name": "two", "share": 1}]
+    line = Line(store, admit_per_minute=None, max_active=3, lanes=lanes)
+    store.command("HSET", "st:{q}:state", "is_group", "1")
+    inside = [line.enter(f"in{n}") for n in range(3)]
+    waiting = line.places(4, "b", line=1)
+    second = replace(line.queue, lanes=line.queue.lanes[1:], line=1, group="q", group_shares=(2, 1))
+    assert line.control_queue("pause_lines", second).verdict == "ok"
+    for held in inside:
+        line.end(held)
+    for _ in range(10):
+        line.wait(5)
+        for ticket in waiting:
+            assert line.touch(ticket).verdict == "waiting", "someone of the paused queue is called"
+    assert line.number("cursor1") == 0
+
+
 def pause(store: Store) -> None:
     """The operator pauses, people go on asking, slots become free."""
     world = World(store, **LIMITS)
@@ -182,5 +202,6 @@ def pause(store: Store) -> None:
 
 
 STORIES: dict[str, Callable[[Store], None]] = {
-    story.__name__: story for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, links, timers, pause)
+    story.__name__: story
+    for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, links, timers, alone, pause)
 }

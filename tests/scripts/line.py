@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from edge.core import commands
@@ -215,6 +215,12 @@ class Line:
         return self.store.script(
             commands.control(SCOPE, action, request_id, self._random(), text=text, now_ms=self.now_ms)
         )
+
+    def control_queue(self, action: Literal["pause_lines", "open_lines"], queue: Queue, request_id: str = "") -> Answer:
+        """An operator's step on one queue of a group."""
+        request_id = request_id or self._request_id()
+        call = commands.control_queue(queue, action, request_id, self._random(), now_ms=self.now_ms)
+        return self.store.script(replace(call, keys=commands.keys(SCOPE)))
 
     def admit(
         self, count: int, request_id: str = "", *, over_rate: bool = False, line: int | None = None

@@ -94,6 +94,11 @@ PAUSE = CHANGE + 'action = "pause"\n'
         (PAUSE + "at_s = 7200\n", "changes[0].at_s", "raise lasts_s, which is 7200"),
         (PAUSE + '[[changes]]\nat_s = 5\naction = "pause"\n', "changes[1].action", "is paused already"),
         (CHANGE + 'action = "resume"\n', "changes[0].action", "nothing to resume"),
+        (PAUSE + 'queue = "sale"\n', "changes[0].queue", "there is no group"),
+        (GROUP + "[[changes]]\nqueue = 'c'\naction = 'pause'\n", "changes[0].queue", "there is no queue 'c': a, b"),
+        (GROUP + "[[changes]]\nqueue = 'a'\naction = 'reset'\n", "changes[0].queue", "leave queue out"),
+        (GROUP + "[[changes]]\nqueue = 'a'\naction = 'pause'\n[[changes]]\nat_s = 5\nqueue = 'b'\naction = 'resume'\n",
+         "changes[1].action", "nothing to resume"),
         (CHANGE + 'action = "explode"\n', "changes[0].action", "one of limits"),
         # Faults.
         (FAULT + 'kind = "away"\n', "faults[0].for_s", "lasts for a while"),

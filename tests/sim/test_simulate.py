@@ -104,6 +104,10 @@ def test_a_group_lends_and_never_exceeds_its_totals_and_every_end_has_its_reason
     def inside(queue_id: str, at_s: int) -> int:
         return sum(p.queue.id == queue_id and 0 <= p.admitted_ms <= at_s * 1000 < p.ended_ms for p in run.persons)
 
+    # Its pause of a minute lets nobody of that country in, apart from those who had their turn.
+    came = [p.admitted_ms // 1000 for p in run.persons if p.queue.id == "de"]
+    assert not [at_s for at_s in came if 240 <= at_s < 260]
+    assert [at_s for at_s in came if at_s >= 260]
     # Nobody has come from Switzerland yet: its sixth is lent, and the others have three to two of it all.
     at, de = inside("at", 90), inside("de", 90)
     assert 24 <= at + de <= 30

@@ -15,6 +15,7 @@ local over_rate = ARGV[5] == '1'
 -- Who wait behind all who have been asked, in order, and how far was looked.
 local function next_unasked(line, room)
   local from, chosen = math.max(line.cursor, line.settled), { members = {}, positions = {} }
+  if is_paused(line) then return chosen, line.cursor end
   local position, last = from, math.min(line.length, from + LOOK_AT_MOST)
   while #chosen.members < room and position < last do
     position = position + 1
@@ -82,8 +83,11 @@ if before then return { { 'ok', before }, short_snapshot(s) } end
 tick(s)
 pump(s)
 local verdict
+local wanted_line = ARGV[6] ~= '' and s.lines[tonumber(ARGV[6]) + 1]
 if not CALLS[s.status] then
   verdict = { s.status }
+elseif wanted_line and is_paused(wanted_line) then
+  verdict = { 'paused' }
 elseif is_crowded(s) then
   verdict = { 'busy' }
 else

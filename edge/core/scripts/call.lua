@@ -48,10 +48,13 @@ local function mix(line, late, timely, room, share)
   return mixed
 end
 
+-- A line without weight is paused by itself: nobody in it is called or passed over.
+local function is_paused(line) return line.weight == 0 end
+
 -- The next `room` present people of a line in the order of their positions. Those before the cursor were passed over or let their
 -- turn go: they come first, but with others present only up to their share. Credit is carried over, so that single calls alternate.
 local function next_present(s, line, room)
-  if s.ready == 0 or room == 0 then return { members = {}, positions = {} } end
+  if s.ready == 0 or room == 0 or is_paused(line) then return { members = {}, positions = {} } end
   local first = range_ready(line, text(line.base), text(line.base + line.settled), room)
   if #first.members == 0 or first.positions[1] > line.cursor then return first end
   local late = range_ready(line, text(line.base), text(line.base + line.cursor), room)
@@ -142,7 +145,7 @@ local function call_lines(s, room)
   for _, line in ipairs(s.lines) do
     local offer = offers[line.index]
     take(s, line, offer, offer.taken)
-    if given < room and offer.taken == #offer.members then pass_over(s, line) end
+    if given < room and offer.taken == #offer.members and not is_paused(line) then pass_over(s, line) end
   end
 end
 
@@ -159,6 +162,10 @@ end
 
 local function queueing(s)
   if not CALLS[s.status] or s.must_queue then return 2 end
+  -- Of which line a newcomer will be is not known yet.
+  for _, line in ipairs(s.lines) do
+    if is_paused(line) then return 2 end
+  end
   if s.called > 0 or slots_left(s) == 0 or (s.pace and s.units < UNITS) or waiting(s) > 0 then return 2 end
   return s.clock < s.hold_until and 1 or 0
 end

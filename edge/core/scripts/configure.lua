@@ -17,14 +17,16 @@ local function is_operators(s, name) return string.find(' ' .. s.operator .. ' '
 
 -- A line that the configuration does not have any more stays, with the smallest weight, for those who stand in it.
 local function take_lines(s, weights)
-  local count = 0
+  local count, known = 0, s.config_version > 0 and #s.lines or 0
   for weight in string.gmatch(weights, '%d+') do
     count = count + 1
     if count > #s.lines and count <= LINES_AT_MOST then read_more_lines(s, count) end
-    if s.lines[count] then s.lines[count].weight = tonumber(weight) end
+    local line = s.lines[count]
+    -- One that is paused by itself stays so.
+    if line and (count > known or not is_paused(line)) then line.weight = math.max(1, tonumber(weight)) end
   end
   for i, line in ipairs(s.lines) do
-    if i > count or line.weight < 1 then line.weight = 1 end
+    if i > count then line.weight = 1 end
     if line.share == 0 then line.share = 1000 end
   end
 end

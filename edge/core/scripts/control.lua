@@ -1,6 +1,6 @@
 -- control: an operator's step. A repeated request id gets the first answer again, and nothing is done.
--- ARGV  3 action: open (also: resume), pause, drain, close, maintenance, reset, message, beacon   4 request id   5 text of a message or
---       value of a beacon
+-- ARGV  3 action: open (also: resume), pause, drain, close, maintenance, reset, message, beacon; of one queue of a group: pause_lines,
+--       open_lines   4 request id   5 text of a message, value of a beacon, or each line with its weight: '1:2000,2:1000'
 -- Answers: {'ok', status, epoch}   {'refused', status}: the step means nothing now   {'missing'}
 --          {'busy'}: too many steps within the hour
 --@include engine
@@ -23,6 +23,14 @@ local function open(s)
   set_status(s)
 end
 
+-- A queue of a group by itself. Whoever has a turn keeps it, and presence goes on: only nobody is called.
+local function set_lines(s, is_pause)
+  for index, weight in string.gmatch(ARGV[5], '(%d+):(%d+)') do
+    local line = s.lines[tonumber(index) + 1]
+    if line then line.weight = is_pause and 0 or tonumber(weight) end
+  end
+end
+
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 local request_id = ARGV[3] .. ' ' .. ARGV[4]
@@ -39,6 +47,7 @@ end
 local action, is_refused = ARGV[3], false
 if MODES[action] then s.mode = MODES[action]
 elseif action == 'open' or action == 'resume' then open(s)
+elseif s.is_group == 1 and (action == 'pause_lines' or action == 'open_lines') then set_lines(s, action == 'pause_lines')
 elseif action == 'reset' then start_epoch(s, BEGUN_BY_RESET, s.epoch)
 elseif action == 'message' then call('HSET', STATE, 'message', ARGV[5])
 -- A public random value counts only when nobody can join the draw any more, and only the first one told.
