@@ -34,12 +34,15 @@ from admin.invitations import Invitations
 from admin.kv import FolderKv, Kv
 from admin.operate import desk as operate
 from admin.operations import Operations
+from admin.publish.sources import TEMPLATES
 from admin.request_ids import RequestIds
 from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
 from admin.settings import Settings
 from admin.state.db import Database
 from admin.state.migrate import migrate
 from admin.store import Store
+from admin.studio.studio import Studio
+from admin.studio.workshop import Workshop
 from admin.throttle import Throttle
 from admin.visits import Visits
 from admin.watch import Watch
@@ -69,6 +72,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with room.operate.running(), room.keeper.running():
             yield
+        room.studio.workshop.close()
         await store.close()
         db.close()
 
@@ -131,6 +135,7 @@ def _desk(
         invitations=Invitations(operations, settings.signing_keys, unix_s),
         watch=watch,
         operate=operate.make(source, operations, store, watch, db, unix_s),
+        studio=Studio(db, kv, Workshop(TEMPLATES, settings.admin_dir / "templates"), lambda: int(unix_s() * 1000)),
         templates=environment(),
         unix_s=unix_s,
     )

@@ -44,9 +44,11 @@ async def read_nothing(request: Request) -> None:
         raise BadBody(422, "this takes no values: leave the body empty")
 
 
-async def read_form(request: Request) -> Mapping[str, str]:
+async def read_form(
+    request: Request, at_most_bytes: int = BODY_MAX_BYTES, at_most_fields: int = FORM_MAX_FIELDS
+) -> Mapping[str, str]:
     """The fields of a form; of a field sent twice, the first counts. Raises BadBody: 413, 415, 422."""
-    return dict(reversed(await read_pairs(request, BODY_MAX_BYTES, FORM_MAX_FIELDS)))
+    return dict(reversed(await read_pairs(request, at_most_bytes, at_most_fields)))
 
 
 async def read_pairs(request: Request, at_most_bytes: int, at_most_fields: int) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from admin.operations import Operations
 from admin.settings import Settings
 from admin.state.db import Database
 from admin.store import Store
+from admin.studio.studio import Studio
 from admin.throttle import Throttle
 from admin.visits import Visits
 from admin.watch import Watch
@@ -58,6 +59,7 @@ class Desk:
     invitations: Invitations
     watch: Watch
     operate: OperateDesk
+    studio: Studio
     templates: Environment
     unix_s: Callable[[], float]
 

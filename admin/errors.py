@@ -25,13 +25,18 @@ from admin.configure.service import Faulty, Stale
 from admin.console.render import error_page
 from admin.console.sign_in import SIGN_IN, sign_in_path
 from admin.keys import NoKeys
+from admin.kv import KvError
 from admin.limits import BadValue
 from admin.log import log
 from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.publish.errors import PublishError
 from admin.security import HEADERS
+from admin.state.brands import DraftMoved
 from admin.state.db import StateUnavailable
 from admin.state.users import LastOwner
 from admin.store import StoreUnavailable
+from admin.studio.content import BadContent
+from admin.studio.studio import MovedOn, UnknownBrand
 from admin.visits import VisitRefused
 from admin.words import _
 from edge.core.question import BadQuestion
@@ -39,7 +44,7 @@ from edge.core.question import BadQuestion
 _ON_PURPOSE = (
     Problem, UnknownQueue, UnknownPerson, UnknownToken, Changed, LastOwner, Refused, TooManySteps, BadBody, BadValue,
     StoreUnavailable, VisitRefused, NoKeys, StateUnavailable, NoSuchEntry, UnknownVersion, Faulty, Stale,
-    BadQuestion,
+    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError,
 )  # fmt: skip
 
 

@@ -22,11 +22,13 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# Of a page of ours that shows a preview in a frame.
+FRAMING_POLICY = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"
 STATIC_PREFIX = "/static/"
 
 
 class SecurityHeaders:
-    """Sets HEADERS on every answer, and `no-store` on all but static files."""
+    """Sets HEADERS on every answer that does not bring its own, and `no-store` on all but static files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -41,7 +43,8 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    # A page that shows another in a frame, and that other, bring a policy of their own.
+                    headers.setdefault(name, value)
                 if scope["path"].startswith(STATIC_PREFIX) and message["status"] in (200, 304):
                     headers["Cache-Control"] = "no-cache"
                 else:

@@ -16,12 +16,17 @@ from admin.configure.document import NoSuchEntry
 from admin.configure.keeper import UnknownVersion
 from admin.configure.service import Faulty, Stale
 from admin.keys import NoKeys
+from admin.kv import KvError
 from admin.limits import BadValue
 from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.publish.errors import PublishError
 from admin.request_ids import request_id
+from admin.state.brands import DraftMoved
 from admin.state.db import StateUnavailable
 from admin.state.users import LastOwner
 from admin.store import RETRY_AFTER_S, StoreUnavailable
+from admin.studio.content import BadContent
+from admin.studio.studio import MovedOn, UnknownBrand
 from admin.visits import VisitRefused
 from edge.core.question import BadQuestion
 
@@ -61,7 +66,7 @@ def as_problem(error: Exception) -> Problem:
     match error:
         case Problem():
             return error
-        case UnknownQueue() | UnknownPerson() | UnknownToken():
+        case UnknownQueue() | UnknownPerson() | UnknownToken() | UnknownBrand():
             return Problem(404, _sentence(error))
         case VisitRefused():
             return Problem(error.status, _sentence(error), code=error.code, **error.members)
@@ -71,13 +76,17 @@ def as_problem(error: Exception) -> Problem:
             return Problem(412, "Somebody changed this since you read it, so nothing was done. Read it again.")
         case LastOwner():
             return Problem(409, "This is the last owner who can sign in: make another one first.")
-        case Refused():
+        case Refused() | MovedOn():
             return Problem(409, _sentence(error))
         case TooManySteps():
             return Problem(429, _sentence(error), {"Retry-After": str(BUSY_RETRY_AFTER_S)})
         case BadBody():
             return Problem(error.status, _sentence(error))
-        case BadValue():
+        case PublishError():
+            return Problem(422, _sentence(error), errors=[{"at": error.field or error.file, "problem": error.what}])
+        case DraftMoved():
+            return Problem(412, _sentence(error))
+        case BadValue() | BadContent():
             return Problem(422, _sentence(error), errors=[{"at": error.at, "problem": error.problem}])
         case NoSuchEntry() | UnknownVersion():
             return Problem(404, _sentence(error))
@@ -88,7 +97,7 @@ def as_problem(error: Exception) -> Problem:
             return Problem(412, _sentence(error), {"ETag": f'"{error.current.etag}"'})
         case BadQuestion():
             return Problem(422, _sentence(error), errors=[{"at": error.path, "problem": error.problem}])
-        case StoreUnavailable() | StateUnavailable():
+        case StoreUnavailable() | StateUnavailable() | KvError():
             return Problem(503, _sentence(error), {"Retry-After": str(RETRY_AFTER_S)})
         case _:
             return Problem(500, "Something failed that should not have. It is in the log.")

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -14,6 +15,7 @@ from admin.access.actor import find_actor
 from admin.access.forms import csrf_token
 from admin.console.rooms import rooms_for
 from admin.desk import desk
+from admin.operate.moments import known_zone, shown
 from admin.words import LANGUAGES, gettext, language, ngettext
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "console"
@@ -29,6 +31,7 @@ def environment(folder: Path = TEMPLATES) -> Environment:
     env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.filters["iso"] = lambda at_s: _utc(at_s).isoformat(timespec="seconds").replace("+00:00", "Z")
     env.filters["clock"] = lambda at_s: _utc(at_s).strftime("%H:%M:%S")
+    env.filters["when"] = _when
     env.filters["number"] = lambda value: f"{value:,}"
     return env
 
@@ -51,6 +54,13 @@ def _nothing(permission: str) -> bool:
 def error_page(request: Request, status: int, headline: str, text: str, *, back: str = "/") -> HTMLResponse:
     """What happened and what to do."""
     return page(request, "error.html", status, headline=headline, text=text, back=back, code=status)
+
+
+@pass_context
+def _when(context: Context, at_ms: int) -> str:
+    """A moment in the zone of who looks."""
+    who = context.get("who")
+    return shown(at_ms, known_zone(who.zone if who else ""))
 
 
 def _utc(at_s: float) -> datetime:

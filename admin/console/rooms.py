@@ -32,6 +32,7 @@ class Room:
 
 ROOMS: Sequence[Room] = (
     Room("/", N_("Queues"), Permission.SEE, "queues", ("/queues/",)),
+    Room("/pages", N_("Pages"), Permission.SEE, "pages", ("/pages/",)),
     Room("/configuration", N_("Settings"), Permission.SEE, "settings", ("/configuration/",)),
 )
 

@@ -128,6 +128,20 @@ class DraftRow(Table):
     at_ms: Mapped[int]
 
 
+class BrandVersionRow(Table):
+    """The source of a brand that became version `version` of its pages in the store."""
+
+    __tablename__ = "brand_versions"
+    id: Mapped[int] = mapped_column(COUNTER, primary_key=True, autoincrement=True)
+    brand: Mapped[str]
+    version: Mapped[int]
+    at_ms: Mapped[int]
+    by: Mapped[str]
+    note: Mapped[str] = mapped_column(default="")
+    content: Mapped[dict[str, Any]]
+    __table_args__ = (Index("ix_brand_versions_brand", "brand", "id"), {"sqlite_autoincrement": True})
+
+
 class ScheduleStepRow(Table):
     """Something that the console will do to a queue at a moment: live limits (`changes`) or an action. `outcome` when done."""
 
