@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,11 +55,11 @@ class LinesMachine(RuleBasedStateMachine):
     def begins(self, arrivals: int, has_opened: bool, has_missed: bool) -> None:
         """People are in line already; the queue has opened if it has a schedule; the first to be called did not come."""
         settings = dict(self.beginning)
-        is_group = settings.pop("is_group", False)
+        self.is_group = settings.pop("is_group", False)
         self.store = self.make_store()
         self.store.command("FLUSHALL")
         self.line = Line(self.store, **TIMERS, **settings)
-        if is_group:
+        if self.is_group:
             self.store.command("HSET", "st:{q}:state", "is_group", "1")
         queue = self.line.queue
         burst = max(1, queue.burst or (queue.admit_per_minute or 0) // 6)
@@ -221,6 +222,22 @@ class LinesMachine(RuleBasedStateMachine):
         self.join(count % self.lines, False, False)
         if count > 5:
             self.line.admit(count, f"batch-{self.line.now_ms}-{count}")
+            self.done("admit")
+
+    @rule(line=st.integers(0, 2), is_pause=_chance, count=st.integers(1, 4))
+    def an_operator_on_one_queue(self, line: int, is_pause: bool, count: int) -> None:
+        """Of a group; of another scope it is refused."""
+        line %= self.lines
+        queue = self.line.queue
+        one = replace(queue, lanes=queue.lanes[line : line + 1], line=line, group="q", group_shares=queue.line_shares)
+        answer = self.line.control_queue("pause_lines" if is_pause else "open_lines", one)
+        assert answer.verdict == ("ok" if self.is_group else "refused")
+        if self.is_group:
+            (self.account.paused.add if is_pause else self.account.paused.discard)(line)
+        self.done("control")
+        self.join(line, True, False)
+        if count == 4:
+            self.line.admit(count, line=line)
             self.done("admit")
 
     @rule(seconds=st.sampled_from((0.1, 1, 5, 20, 45)), every=st.sampled_from((5, 10)))

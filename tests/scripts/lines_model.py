@@ -69,6 +69,7 @@ class Account:
     places: dict[tuple[str, bool, str], Place] = field(default_factory=dict)
     missed: Counter[Place] = field(default_factory=Counter)
     came_in_ms: dict[Place, int] = field(default_factory=dict)
+    paused: set[int] = field(default_factory=set)  # lines of a queue that is paused by itself
 
     def placed(self, epoch: str, visitor: str, place: Place, *, is_arrival: bool) -> None:
         """A visitor was told a place, or before the opening a number of arrival."""
@@ -126,6 +127,7 @@ class Account:
     def _turns(self, was: Seen, now: Seen) -> None:
         new = now.turns - was.turns
         assert not new or {was.status, now.status} & CALLS, f"turns {new} while {was.status}"
+        assert not {place for place in new if place[0] in self.paused and place not in was.called}, "a paused line went on"
         for place in new:
             at_most = TURNS_AT_MOST if self.late_claim == "head" else 1
             assert self.missed[place] < at_most, f"{place} has missed {self.missed[place]} turns and has another"

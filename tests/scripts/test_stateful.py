@@ -58,6 +58,8 @@ FAULTS = {
         "lanes by rate", "LEASE_RUNS = { open = true,", "LEASE_RUNS = { open = true, closed = true,", "a lease ran"),
     "a queue that drains takes newcomers": (
         "lanes by rate", "GIVES_PLACES = { open = true,", "GIVES_PLACES = { open = true, draining = true,", "takes nobody"),
+    "a queue of a group that is paused goes on": (
+        "a group", "line.weight = is_pause and 0 or tonumber(weight)", "line.weight = tonumber(weight)", "a paused line went on"),
     "the drawn order is not the published one": (
         "drawn lanes", "until value < count\nreturn value + 1", "until value < count\nreturn count - value", "not the place"),
 }  # fmt: skip

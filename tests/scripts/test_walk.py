@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from edge.core import scripts
 from tests.scripts.faults import put_in
 from tests.scripts.walk.run import Broken, Scope, Walk
 from tests.scripts.walk.scopes import BOUNDED
+from tests.scripts.walk.view import FIELDS, LEFT_OUT
 from tests.scripts.walk.wire import Wire
 
 
@@ -24,6 +28,15 @@ def test_every_interleaving_keeps_the_laws(wire: Wire, scope: Scope) -> None:
     count = Walk(wire, scope).run()
     assert count.is_whole == (scope.depth is None)
     assert count.states > 100
+
+
+def test_every_field_of_the_state_is_walked_or_left_out_for_a_reason() -> None:
+    source = (Path(scripts.__file__).parent / "state.lua").read_text()
+    lists = re.findall(r"^local (?:TEXT|NUMBER|LIMIT|LINE)_FIELDS = \{(.*?)\}", source, re.MULTILINE | re.DOTALL)
+    fields = [name for found in lists for name in re.findall(r"'(\w+)'", found)]
+    known = [*FIELDS, *(name for names in LEFT_OUT.values() for name in names)]
+    assert len(lists) == 4
+    assert sorted(fields) == sorted(known)
 
 
 SLOT, SLOTS = {"admit_per_minute": None, "max_active": 1}, {"admit_per_minute": None, "max_active": 2}
