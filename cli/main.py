@@ -1,4 +1,4 @@
-"""`stanchion`: run, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
+"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cli.kv.command import kv
 from cli.load import load
 from cli.preview import preview
 from cli.publish import publish
+from cli.queues.command import queues
 from cli.run import run
 from cli.simulate import simulate
 
@@ -25,7 +26,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load):
+for command in (run, publish, preview, config, crawlers, draw, explain, invite, queues, doctor, kv, deploy, simulate, load):
     main.add_command(command)
 
 if __name__ == "__main__":
