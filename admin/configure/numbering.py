@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from typing import Any
 
 from edge.core.config import Config, check_config
 from edge.core.model import QUEUE_FIELDS, Queue
 
+_COMPARED = tuple(field.name for field in fields(Queue) if field.name != "config_version")
 _VERSION = next(field.kind for field in QUEUE_FIELDS if field.name == "config_version")
 
 
 def plain(queues: tuple[Queue, ...]) -> list[dict[str, Any]]:
     """The queues of a scope without their versions, to be compared."""
-    return [{**vars(queue), "config_version": 0} for queue in queues]
+    return [{name: getattr(queue, name) for name in _COMPARED} for queue in queues]
 
 
 def scopes_of(config: Config) -> tuple[str, ...]:

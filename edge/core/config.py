@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,19 +16,25 @@ from edge.core.groups import GROUP, SHARED, QueueGroup, check_groups, effective
 from edge.core.json_text import read_json
 from edge.core.model import QUEUE, Queue
 from edge.core.rules import Rule, is_same_rule
-from edge.core.sealed import is_sealed, read_sealed
+from edge.core.sealed import SealedText, is_sealed
 
 CONFIG_KEY = "config.json"  # where the store keeps it
 CONFIG_MAX_BYTES = 2_000_000
 POLL_FAR_S = 30  # the longest interval that a page is told (a browser's hidden tab makes it 60)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Config:
     """All queues of one deployment, as they work: those of a group with what the group shares."""
 
     queues: tuple[Queue, ...]
     groups: tuple[QueueGroup, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and (self.queues, self.groups) == (other.queues, other.groups)
+
+    def __hash__(self) -> int:
+        return hash(self.queues)
 
     @cached_property
     def _by_id(self) -> dict[str, Queue]:
@@ -50,15 +55,73 @@ class Config:
         """The queues of a scope in the order of their lines: one, or those of a group."""
         return self._by_scope.get(scope, ())
 
+    @cached_property
+    def _by_segment(self) -> dict[str | None, tuple[Queue, ...]]:
+        found: dict[str | None, dict[str, Queue]] = {}
+        for queue in self.queues:
+            for route in queue.routes:
+                found.setdefault(Rule.of(route).first_segment, {})[queue.id] = queue
+        return {segment: tuple(queues.values()) for segment, queues in found.items()}
+
+    def below(self, segment: str) -> tuple[Queue, ...]:
+        """Queues with a rule whose paths may begin with this segment, in lower case; perhaps some more."""
+        found = self._by_segment.get(segment, ()), self._by_segment.get(None, ())
+        return tuple(dict.fromkeys(found[0] + found[1])) if found[0] and found[1] else found[0] or found[1]
+
+    @cached_property
+    def names_countries(self) -> bool:
+        """Whether any queue is for some countries only."""
+        return any(queue.countries is not None for queue in self.queues)
+
+
+class SealedConfig(Config):
+    """The same out of a sealed text, each queue read when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        vars(self)["_sealed"] = SealedText(text)
+
+    _sealed: SealedText
+
+    @cached_property
+    def queues(self) -> tuple[Queue, ...]:
+        """All of them."""
+        return self._sealed.all()
+
+    @property
+    def groups(self) -> tuple[QueueGroup, ...]:
+        """All of them."""
+        return self._sealed.groups
+
+    def queue(self, queue_id: str) -> Queue | None:
+        """The queue with this id, or None."""
+        return self._sealed.queue(queue_id)
+
+    def scope(self, scope: str) -> tuple[Queue, ...]:
+        """The queues of a scope in the order of their lines."""
+        group = next((group for group in self.groups if group.id == scope), None)
+        found = map(self._sealed.queue, group.queues if group else (scope,))
+        return tuple(queue for queue in found if queue is not None and queue.scope == scope)
+
+    def below(self, segment: str) -> tuple[Queue, ...]:
+        """Queues with a rule whose paths may begin with this segment."""
+        found = map(self._sealed.queue, self._sealed.ids_below(segment))
+        return tuple(queue for queue in found if queue is not None)
+
+    @property
+    def names_countries(self) -> bool:
+        """Whether any queue is for some countries only."""
+        return self._sealed.names_countries
+
 
 CONFIG = Obj(
     (
         Field("queues", ListOf(QUEUE, 0, 10_000), "all queues"),
         Field("groups", ListOf(GROUP, 0, 1_000), "queues that share totals", ()),
-        Field("checked", Text("[0-9a-f]{8}", "a checksum", 8), "written when the configuration is saved; leave it out", ""),
+        Field("checked", Text("[0-9a-f]{8}( [^ ]+)* ?", "a checksum and an index", CONFIG_MAX_BYTES),
+              "written when the configuration is saved; leave it out", ""),
     ),
     lambda v: Config(v["queues"], v["groups"]),
-)
+)  # fmt: skip
 
 
 def _countries_clash(one: Queue, other: Queue) -> str:
@@ -110,8 +173,7 @@ def load_config(text: str) -> Config:
     if len(text) > CONFIG_MAX_BYTES:
         raise ConfigError("", f"the configuration is larger than {CONFIG_MAX_BYTES} bytes")
     if is_sealed(text):
-        with suppress(KeyError, TypeError, ValueError):
-            return Config(*read_sealed(text))
+        return SealedConfig(text)
     return check_config(read_json(text))
 
 

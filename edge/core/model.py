@@ -268,4 +268,8 @@ def fill_in(values: dict[str, Any]) -> dict[str, Any]:
 
 
 QUEUE = Obj(QUEUE_FIELDS, _build_queue)
+#: What a key that a configuration leaves out means.
 QUEUE_DEFAULTS: dict[str, Any] = {field.name: field.default for field in QUEUE_FIELDS if not field.required}
+for _name, _value in QUEUE_DEFAULTS.items():
+    # A queue that is read in a fresh sandbox has only what its configuration says (edge/core/sealed.py).
+    setattr(Queue, ATTRIBUTES[_name], _value)

@@ -49,13 +49,17 @@ class Router:
     """The rules of a configuration, with a bounded memory of what was matched before."""
 
     def __init__(self, config: Config) -> None:
-        self._rules = [(queue, Rule.of(route)) for queue in config.queues for route in queue.routes]
-        # By the first segment of the path; None holds the rules that leave it open.
-        self._by_segment: dict[str | None, list[tuple[Queue, Rule]]] = {}
-        for entry in self._rules:
-            self._by_segment.setdefault(entry[1].first_segment, []).append(entry)
+        self._config = config
+        self._rules: dict[str, tuple[Rule, ...]] = {}
         self._cache: dict[tuple[str, str, str], Match | None] = {}
         self._sharers: dict[str, tuple[Group, ...]] = {}
+
+    def _rules_of(self, queue: Queue) -> tuple[Rule, ...]:
+        """The rules of a queue, read when it is first met."""
+        known = self._rules.get(queue.id)
+        if known is None:
+            known = self._rules[queue.id] = tuple(map(Rule.of, queue.routes))
+        return known
 
     def match(self, host: str, target: str, method: str) -> Match | None:
         """The queues that guard this request, or None."""
@@ -80,9 +84,10 @@ class Router:
         return queue if queue in ways else "pass" if "pass" in ways else "refuse"
 
     def _sharing(self, queue: Queue) -> Iterator[Group]:
-        for rule in (rule for owner, rule in self._rules if owner is queue):
-            owners = {owner.id: owner for owner, other in self._rules if owner is queue or is_same_rule(rule, other)}
-            yield tuple(owners.values())
+        for rule in self._rules_of(queue):
+            near = self._config.below(rule.first_segment or "")
+            shares = (other for other in near if any(is_same_rule(rule, each) for each in self._rules_of(other)))
+            yield tuple(shares)
 
     def _find(self, host: str, paths: tuple[str, ...], method: str) -> Match | None:
         decided = [found for path in paths if (found := self._decide(host, path, method))]
@@ -99,8 +104,8 @@ class Router:
     def _decide(self, host: str, path: str, method: str) -> tuple[Rank, list[tuple[Queue, Rule]]] | None:
         """The most specific rules for one spelling, each queue once."""
         segment = path[1:].partition("/")[0].lower()
-        candidates = (*self._by_segment.get(segment, ()), *self._by_segment.get(None, ()))
-        held = [entry for entry in candidates if entry[1].holds(host, path, method)]
+        near = self._config.below(segment)
+        held = [(queue, rule) for queue in near for rule in self._rules_of(queue) if rule.holds(host, path, method)]
         if not held:
             return None
         best = max(rule.rank for _, rule in held)

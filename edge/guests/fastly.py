@@ -103,7 +103,7 @@ class Gate:
             serving.context = self._knowledge.context()
         except ConfigError as error:
             problem = str(error)
-        wants_country = serving.context is not None and any(q.countries is not None for q in serving.context.config.queues)
+        wants_country = serving.context is not None and serving.context.config.names_countries
         serving.request = request = read_request(
             serving.message, self._around.country if wants_country else lambda address, headers: ""
         )

@@ -60,7 +60,7 @@ def test_what_does_not_go_together_is_told_of_every_queue() -> None:
     ("{}", "queues: is missing: all queues"),
     ('{"queues": 3}', "queues: must be a list of 0 to 10000 members"),
     ('{"queues": [3]}', "queues[0]: must be an object"),
-    ('{"queues": [], "checked": 4}', "checked: 4 is not allowed: a checksum, at most 8 characters"),
+    ('{"queues": [], "checked": 4}', "checked: 4 is not allowed: a checksum and an index, at most 2000000 characters"),
 ])  # fmt: skip
 def test_another_shape_is_told_in_words(content: str, fault: str) -> None:
     assert problems(content) == [fault]
