@@ -40,7 +40,9 @@ def _checked(value: dict[str, Any], places: dict[str, str]) -> tuple[Queue, ...]
         return check_config(_plain(value)).queues
     except ConfigError as error:
         place = next((place for place in places if error.path.startswith(place)), "")
-        raise ConfigError(error.path.replace(place, places.get(place, ""), 1), error.problem) from error
+        # TOML has no null.
+        problem = error.problem.replace("or null for none", "or left out for none").replace("; null: ", "; left out: ")
+        raise ConfigError(error.path.replace(place, places.get(place, ""), 1), problem) from error
 
 
 def _one_queue(queue: dict[str, Any]) -> tuple[Queue, ...]:

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admin.configure.zones import BadMoment, local_text, same_moment, utc_moment
+from edge.core.errors import ConfigError
 from edge.core.fields import Bool, Choice, Field, Int, ListOf, MapOf, Obj, Text
+from edge.core.json_text import read_json
 from edge.core.moments import Moment
 
 # Names and texts of a form, as it was sent.
@@ -138,9 +140,9 @@ def _json(text: str, field: Field, name: str) -> Any:
     if not text:
         return {} if isinstance(field.kind, MapOf) else None
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise Unreadable(name, f"is not JSON: {error}") from error
+        return read_json(text)
+    except ConfigError as error:
+        raise Unreadable(name, str(error)) from error
 
 
 def _rows(fields: Sequence[Field], typed: Typed, name: str, old: Any, zone: str) -> list[dict[str, Any]]:

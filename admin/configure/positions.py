@@ -63,7 +63,7 @@ def with_lines(faults: tuple[Fault, ...] | list[Fault], text: str) -> list[Fault
     """The faults with their lines: of their place, or of what it stands in where something is missing."""
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return list(faults)
     known = lines_of(text)
     return [fault if fault.line else replace(fault, line=_nearest(fault.path, known)) for fault in faults]

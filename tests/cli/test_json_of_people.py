@@ -14,10 +14,12 @@ from starlette.requests import Request
 
 from admin.bodies import BadBody
 from admin.bodies import read_json as read_body
+from admin.configure.kinds import Unreadable, read_field
 from admin.publish.brand import read_json as read_brand
 from admin.publish.errors import PublishError
 from cli.main import main
 from edge.core.errors import ConfigError
+from edge.core.fields import Field, Int, MapOf, Text
 from edge.core.json_text import DIGITS_AT_MOST, read_json
 
 FAULTS = {
@@ -62,6 +64,13 @@ def of_brand(data: bytes, folder: Path) -> str:
     return str(caught.value)
 
 
+def of_field(data: bytes, folder: Path) -> str:
+    field = Field("quotas", MapOf(Text(".*", "a text", 9), Int(0, 9), 9), "a field that is typed as JSON", ())
+    with pytest.raises(Unreadable) as caught:
+        read_field(field, {"quotas": [data.decode()]}, "quotas", None, "UTC")
+    return str(caught.value)
+
+
 def of_command(*words: str) -> Callable[[bytes, Path], str]:
     def run(data: bytes, folder: Path) -> str:
         file = folder / "kv" / "config.json"
@@ -84,11 +93,16 @@ PLACES: dict[str, Callable[[bytes, Path], str]] = {
     "draw verify": of_command("draw", "verify", "FILE"),
     "a body of the API": of_body,
     "brand.json": of_brand,
+    "a field of the console": of_field,
 }
+# A field is text already, and an empty one says nothing.
+NO_FAULTS_OF_A_FIELD = ("no UTF-8", "nothing")
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("place", "fault"), [
+    (place, fault) for place in PLACES for fault in FAULTS
+    if place != "a field of the console" or fault not in NO_FAULTS_OF_A_FIELD
+])  # fmt: skip
 def test_every_place_says_the_same(place: str, fault: str, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     data, words = FAULTS[fault]

@@ -117,7 +117,7 @@ def _sent(kind: Kind, entry_id: str, form: Form) -> Draft:
 def _unpacked(text: str) -> Entry:
     try:
         value = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
