@@ -107,6 +107,10 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "visitor_key_required": (N_("Account needed"), N_("Without that word nobody gets a place.")),
     "one_visit_per_key": (N_("One visit for each account"), N_("Who has been inside gets no other place.")),
     "sign_in_url": (N_("Where to sign in"), N_("To where the page sends those who have to. Empty: nowhere.")),
+    "proof_of_work_bits": (
+        N_("Work before a place"),
+        N_("A visitor's browser computes first: 14 is little, 16 some seconds of a slow phone. Empty: none. Needs https."),
+    ),
     "events": (N_("Event stream"), N_("Write what happens to each visit to the stream of the queue.")),
 }
 UNITS: Mapping[str, str] = {
@@ -119,6 +123,7 @@ UNITS: Mapping[str, str] = {
     "places per minute": N_("a minute"),
     "new visits per minute": N_("new visits a minute"),
     "client networks": N_("networks"),
+    "bits": N_("bits"),
 }
 CHOICES: Mapping[str, str] = {
     "enter": N_("enter here"),

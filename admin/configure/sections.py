@@ -22,7 +22,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "page": ("page", "language", "held_status"),
     "country": ("countries", "unknown_country", "other_countries"),
     ADVANCED: (
-        "visitor_key", "visitor_key_required", "one_visit_per_key", "sign_in_url",
+        "visitor_key", "visitor_key_required", "one_visit_per_key", "sign_in_url", "proof_of_work_bits",
         "asset_extensions", "allowed_origins", "crawlers", "same_site", "cookie_domain", "places_per_network_per_minute",
         "max_networks", "on_store_error", "store_error_admit_per_minute", "events",
     ),

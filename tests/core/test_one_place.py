@@ -219,6 +219,20 @@ def test_a_missed_turn_leads_to_one_new_place_for_all_devices() -> None:
     assert device(here, client="192.0.2.5").join() == 2
 
 
+def test_an_earlier_visitor_of_a_key_never_takes_the_short_way_to_a_place_of_its_own() -> None:
+    here = keyed(manual=False, admit_per_minute=1, burst=1, places_per_network_per_minute=1000)
+    here.run(commands.join("launch", "key.0", here.hex(), wants_in=True))
+    for number in range(200):
+        here.run(commands.join("launch", f"v{number}", here.hex()))
+    here.live(5)
+    here.run(commands.join("launch", "key.0", here.hex()))
+    length = here.snapshot().length
+    for visitor in ("key.7", "key.3", "key.0"):
+        here.pass_time(0.02)
+        answer = here.run(commands.join("launch", visitor, here.hex()))
+        assert (answer.visitor, here.snapshot().length) == ("key.0", length)
+
+
 def test_before_the_opening_all_devices_have_one_number() -> None:
     at = "2026-09-21T15:00:00Z"
     here = keyed(manual=False, admit_per_minute=60, embedded=True, prequeue_at="2026-09-21T13:00:00Z", opens_at=at)

@@ -50,10 +50,12 @@ def _play(store: Store, name: str, seed: int) -> tuple[list[Any], dict[str, str]
         dice = draw.random()
         if dice < 0.45:
             visitor = f"v{draw.randrange(step + 1)}" if dice < 0.05 else f"v{step}"
+            if step % 3 == 0:
+                visitor = f"key{draw.randrange(step + 1)}.{draw.choice((0, 0, 0, 1, 2))}"
             wants_in, direct = draw.random() < 0.5, draw.random() < 0.1
             answer = line.join(visitor, wants_in=wants_in, direct=direct, line=draw.randrange(2) if name == "lanes" else 0)
             if answer.verdict in ("waiting", "called", "inside"):
-                tickets.append(line.ticket(visitor, answer))
+                tickets.append(line.ticket(answer.visitor or visitor, answer))
         elif dice < 0.55 and passes:
             answer = line.renew(passes[draw.randrange(len(passes))])
         elif dice < 0.9 and tickets:
@@ -72,7 +74,7 @@ def _play(store: Store, name: str, seed: int) -> tuple[list[Any], dict[str, str]
             answer = line.set_limits(admit_per_minute=draw.choice((None, 0, 60, "=")))
         else:
             answer = line.snapshot()
-        said.append((answer.verdict, answer.details, answer.snapshot and answer.snapshot.length))
+        said.append((answer.verdict, answer.details, answer.snapshot and answer.snapshot.length, answer.visitor))
     line.snapshot()
     return said, line.state()
 
@@ -107,8 +109,9 @@ def test_the_short_way_is_taken(store: Store, script: str) -> None:
         line.renew(held)
         assert int(line.state()["clock"]) == START_MS + 100, "the long way moves the clock"
     elif script == "join":
-        line.join("far")
-        assert line.state()["clock"] == before["clock"], "the long way moves the clock"
+        for visitor in ("far", "key.0"):
+            line.join(visitor)
+            assert line.state()["clock"] == before["clock"], "the long way moves the clock"
     else:
         line.claim(next(ticket for ticket in tickets if str(ticket.position) in line.members("called")))
         assert int(line.state()["clock"]) == START_MS + 100

@@ -10,17 +10,20 @@
 
 -- Most joins of a large sale end here: far behind the window, between two sweeps. Nothing but the place is written.
 local at = ARGV[8] == '0' and '' or ARGV[8]
+local key = string.match(ARGV[3], '^(.+)%.0$')
 local f = call('HMGET', STATE, 'epoch', 'clock', 'status', 'length' .. at, 'cursor' .. at, 'horizon' .. at, 'config_version', 'rate',
   'max_active', 'short_until', 'rotated' .. at, 'sample_every', 'has_events')
 if not f[1] then return { { 'missing' }, {} } end
-if ARGV[4] == '' and ARGV[6] == '' and ARGV[9] == '' and not string.find(ARGV[3], '.', 1, true) and f[10] ~= '0' and f[6] and f[4] + 0 > f[6] + 0
+if ARGV[4] == '' and ARGV[6] == '' and ARGV[9] == '' and (key or not string.find(ARGV[3], '.', 1, true)) and f[10] ~= '0' and f[6] and f[4] + 0 > f[6] + 0
     and server_ms() < f[10] + 0 and (f[11] == '0' or not call('HGET', PLACES_OLD, ARGV[3])) then
   local position = text(f[4] + 1)
   local member = at == '' and position or at .. ':' .. position
-  if (f[12] == '0' or position % f[12] > 0) and call('HSETNX', PLACES, ARGV[3], member) == 1 then
+  if (f[12] == '0' or position % f[12] > 0) and not (key and call('HGET', HOLDERS, key))
+      and call('HSETNX', PLACES, ARGV[3], member) == 1 then
+    if key then call('HSET', HOLDERS, key, '0 ' .. member) end
     call('HSET', STATE, 'length' .. at, position)
     if f[13] == '1' then add_events(f[2], 'joined ' .. member) end
-    return { { 'waiting', member }, { f[1], f[2], f[3], position, f[5], f[6], f[7], f[8], f[9] } }
+    return { { 'waiting', member }, { f[1], f[2], f[3], position, f[5], f[6], f[7], f[8], f[9] }, key and ARGV[3] or nil }
   end
 end
 --@include rest
@@ -32,7 +35,8 @@ local s = load_state()
 tick(s)
 pump(s)
 local visitor, old_epoch, old_token = holder_of(ARGV[3]), ARGV[6], ARGV[7]
-local key, count = read_visitor(visitor)
+local count
+key, count = read_visitor(visitor)
 -- A place of this epoch that the map does not know, or one of a lost epoch, comes back; `line` and `position` if it has one.
 local function find_old()
   local old_line, old_place = read_token(s, old_token)
