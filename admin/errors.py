@@ -35,12 +35,9 @@ from admin.state.brands import DraftMoved
 from admin.state.db import StateUnavailable
 from admin.state.users import LastOwner
 from admin.store import StoreUnavailable
-<<<<<<< HEAD
 from admin.studio.content import BadContent
 from admin.studio.studio import MovedOn, UnknownBrand
-=======
 from admin.transfer.bundle import BadBundle
->>>>>>> 3d900a9 (Everything as one file: export and import in the console, over the API and on the command line, planned first, whole or not at all)
 from admin.visits import VisitRefused
 from admin.words import _
 from edge.core.question import BadQuestion
@@ -48,11 +45,7 @@ from edge.core.question import BadQuestion
 _ON_PURPOSE = (
     Problem, UnknownQueue, UnknownPerson, UnknownToken, Changed, LastOwner, Refused, TooManySteps, BadBody, BadValue,
     StoreUnavailable, VisitRefused, NoKeys, StateUnavailable, NoSuchEntry, UnknownVersion, Faulty, Stale,
-<<<<<<< HEAD
-    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError,
-=======
-    BadQuestion, BadBundle,
->>>>>>> 3d900a9 (Everything as one file: export and import in the console, over the API and on the command line, planned first, whole or not at all)
+    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError, BadBundle,
 )  # fmt: skip
 
 

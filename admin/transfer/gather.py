@@ -82,9 +82,8 @@ def published_pages(kv: Kv, brand: str) -> dict[str, dict[str, str]]:
 def _from_db(session: Session, parts: Collection[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "drafts" in parts:
-        found["drafts"] = [
-            {"brand": brand, "content": draft.content, "by": draft.by} for brand, draft in sorted(brand_rows.drafts(session).items())
-        ]
+        drafts = sorted(brand_rows.drafts(session).items())
+        found["drafts"] = [{"brand": brand, "content": draft.content, "by": draft.by} for brand, draft in drafts]
     if "sources" in parts:
         found["sources"] = {brand: version.content for brand, version in sorted(brand_rows.latest(session).items())}
     if "people" in parts:

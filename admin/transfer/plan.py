@@ -82,7 +82,8 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """Whether everything is as the file has it."""
-        return not (self.changes or self.crawlers is not None or self.brands or self.sources or self.drafts or self.people or self.steps)
+        written = (self.changes, self.brands, self.sources, self.drafts, self.people, self.steps)
+        return self.crawlers is None and not any(written)
 
     def public(self) -> dict[str, Any]:
         """The plan for programs."""

@@ -88,7 +88,8 @@ async def _rows(stores: Stores, bundle: Bundle, wanted: Plan, by: str, now_ms: i
     if not (wanted.sources or wanted.drafts or wanted.people or wanted.steps):
         return
     versions = await asyncio.to_thread(lambda: {brand: _version(stores.kv, brand) for brand in wanted.sources})
-    sources = [BrandVersion(brand, number, now_ms, by, "import", (bundle.sources or {})[brand]) for brand, number in versions.items()]
+    given = bundle.sources or {}
+    sources = [BrandVersion(brand, number, now_ms, by, "import", given[brand]) for brand, number in versions.items()]
     added = await stores.db.run(lambda session: _add(session, wanted, sources, by, now_ms))
 
     async def take_back() -> None:
