@@ -1,4 +1,4 @@
-"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
+"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load, admin."""
 
 from __future__ import annotations
 
