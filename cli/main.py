@@ -1,4 +1,4 @@
-"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load, admin."""
+"""`stanchion` and its commands."""
 
 from __future__ import annotations
 
