@@ -1,10 +1,9 @@
-"""`stanchion` and its commands."""
+"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
 
 from __future__ import annotations
 
 import click
 
-from cli.admin import admin
 from cli.configuration import config
 from cli.crawlers import crawlers
 from cli.deploy.command import deploy
@@ -27,10 +26,7 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-COMMANDS = (
-    run, publish, preview, config, crawlers, draw, explain, invite, queues, doctor, kv, deploy, simulate, load, admin,
-)  # fmt: skip
-for command in COMMANDS:
+for command in (run, publish, preview, config, crawlers, draw, explain, invite, queues, doctor, kv, deploy, simulate, load):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from admin.access.permissions import Permission
 from admin.api.access import api_router
 from admin.api.brand_bodies import BRAND_BODY, DRAFT_BODY, IF_MATCH, NOTE_BODY, ROLL_BACK_BODY
 from admin.api.checks import keys, whole
+from admin.api.models import VersionId
 from admin.api.problems import Problem
 from admin.api.routes import described
 from admin.audit import audit
@@ -53,7 +54,7 @@ async def make_brand(request: Request) -> Response:
     return _answer(made, 201)
 
 
-@router.get("/brands/{brand}", responses=described(404, 422))
+@router.get("/brands/{brand}", responses=described(404))
 @needs(Permission.SEE)
 async def get_brand(request: Request, brand: str) -> Response:
     """A brand with its files as it stands: the draft's, else those published last, else those that come with the product."""
@@ -72,7 +73,7 @@ async def put_draft(request: Request, brand: str) -> Response:
     return _answer(await _studio(request).sheet(brand))
 
 
-@router.delete("/brands/{brand}/draft", status_code=204, responses=described(404, 412, 422, 428), openapi_extra=IF_MATCH)
+@router.delete("/brands/{brand}/draft", status_code=204, responses=described(404, 412, 428), openapi_extra=IF_MATCH)
 @needs(Permission.EDIT_PAGES)
 async def discard_draft(request: Request, brand: str) -> Response:
     """Ends the draft."""
@@ -109,9 +110,9 @@ async def publish_brand(request: Request, brand: str) -> Mapping[str, Any]:
     return {"brand": brand, "version": done.version, "languages": list(done.languages), "notes": list(done.notes)}
 
 
-@router.get("/brands/{brand}/versions", responses=described(404, 422))
+@router.get("/brands/{brand}/versions", responses=described(404))
 @needs(Permission.SEE)
-async def list_versions(request: Request, brand: str) -> Mapping[str, Any]:
+async def list_brand_versions(request: Request, brand: str) -> Mapping[str, Any]:
     """What was published, the newest first."""
     await _studio(request).sheet(brand)
     lines = await _studio(request).history(brand)
@@ -124,7 +125,7 @@ async def list_versions(request: Request, brand: str) -> Mapping[str, Any]:
 
 @router.get("/brands/{brand}/versions/{version}", responses=described(404, 422))
 @needs(Permission.SEE)
-async def get_version(request: Request, brand: str, version: int) -> Mapping[str, Any]:
+async def get_brand_version(request: Request, brand: str, version: VersionId) -> Mapping[str, Any]:
     """The source of a version."""
     found, _before = await _studio(request).source(brand, version)
     return {"version": found.version, "at_ms": found.at_ms, "by": found.by, "note": found.note, "files": found.content}

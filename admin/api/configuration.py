@@ -25,6 +25,7 @@ from admin.api.configuration_shapes import (
     VersionList,
     VersionShape,
 )
+from admin.api.models import VersionId
 from admin.api.problems import Problem
 from admin.api.routes import described
 from admin.bodies import read_json, read_nothing
@@ -249,7 +250,7 @@ def _version(version: Version) -> dict[str, Any]:
 
 @router.get("/versions", response_model=VersionList, responses=described(422))
 @needs(Permission.SEE)
-async def list_config_versions(
+async def list_versions(
     request: Request, after: Annotated[int | None, Query(ge=1, le=2**53)] = None,
     limit: Annotated[int, Query(ge=1, le=VERSIONS_AT_MOST)] = 50,
 ) -> Mapping[str, Any]:  # fmt: skip
@@ -261,7 +262,7 @@ async def list_config_versions(
 
 @router.get("/versions/{version_id}", response_model=VersionShape, responses=described(404, 422))
 @needs(Permission.SEE)
-async def get_config_version(request: Request, version_id: int) -> Mapping[str, Any]:
+async def get_version(request: Request, version_id: VersionId) -> Mapping[str, Any]:
     """One version with its configuration; null where that could not be used."""
     version, edition = await desk(request).keeper.version(version_id)
     return {**_version(version), "configuration": None if edition.problem else edition.value}
@@ -269,8 +270,8 @@ async def get_config_version(request: Request, version_id: int) -> Mapping[str, 
 
 @router.get("/versions/{version_id}/diff", response_model=DiffShape, responses=described(404, 422))
 @needs(Permission.SEE)
-async def diff_config_version(
-    request: Request, version_id: int, to: Annotated[str, Query(max_length=20)] = "previous"
+async def diff_version(
+    request: Request, version_id: VersionId, to: Annotated[str, Query(max_length=20)] = "previous"
 ) -> Mapping[str, Any]:
     """What this version changed: against the one before (`previous`), another one (its number), or what is published (`current`).
 
@@ -298,7 +299,7 @@ async def diff_config_version(
     openapi_extra=IF_MATCH,
 )  # fmt: skip
 @needs(Permission.CONFIGURE)
-async def restore_config_version(request: Request, response: Response, version_id: int) -> Mapping[str, Any]:
+async def restore_version(request: Request, response: Response, version_id: VersionId) -> Mapping[str, Any]:
     """Publishes a kept version anew. `If-Match`: the ETag of the configuration that it replaces."""
     etag = if_match(request)
     await read_nothing(request)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from admin.invitations import LINKS_AT_MOST, VALID_AT_MOST_S
@@ -19,6 +20,11 @@ class Shape(BaseModel):
     """What is not named in a shape is in no answer."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+# What a database can count to, and JavaScript too.
+NUMBER_MAX = 2**53
+VersionId = Annotated[int, Path(ge=1, le=NUMBER_MAX, description="Number of a version.")]
 
 
 class LimitsShape(Shape):
