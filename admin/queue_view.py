@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from admin.limits import configured
 from admin.store import COUNTS, Limits, Reading
-from edge.core.lines import status_of
+from edge.core.lines import own_status
 from edge.core.model import Queue
 from edge.core.moments import moment_text
 from edge.core.snapshot import Snapshot
@@ -169,7 +169,7 @@ def view(queue: Queue, reading: Reading, members: tuple[str, ...] = ()) -> Queue
         )  # fmt: skip
     return QueueView(
         queue=queue,
-        status=status_of(snap, queue.line),
+        status=own_status(snap.status, snap.line(queue.line).weight),
         epoch=snap.epoch,
         length=snap.length,
         cursor=snap.cursor,

@@ -23,6 +23,7 @@ from sim.turns import Turns
 
 SWEEP_EVERY_MS = 250  # between two sweeps an answer may tell the clock of the last one
 LISTED_AT_MOST = 4_096  # law 7
+_NO_VISIT = ("waiting", "called", "candidate", "recovering")  # most answers: they change nothing of a visit
 
 
 class Account:
@@ -124,7 +125,8 @@ class Account:
                 self.seats.placed(person, line, position, answer.is_arrival)
         if verdict == "called" and position > snapshot.cursor:
             raise Violated("order", f"{position} is called and the cursor is at {snapshot.cursor}", person)
-        self._seen(person, op, answer, snapshot, member_of(line, position, person.name), units)
+        if verdict not in _NO_VISIT:
+            self._seen(person, op, answer, snapshot, member_of(line, position, person.name), units)
 
     def _seen(self, person: Person, op: str, answer: Answer, snapshot: Snapshot, member: str, units: int) -> None:
         verdict, clock_ms = answer.verdict, snapshot.clock_ms

@@ -27,8 +27,8 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
     part = own.weight / busy if busy and own.weight else 1.0
     rate = snapshot.admit_per_minute
     return replace(
-        snapshot, status=status_of(snapshot, line), length=own.length, cursor=own.cursor, horizon=own.horizon, drawn=own.drawn,
-        weight=own.weight, line_ready=own.ready, gone_every=own.gone_every, gone=own.gone, more_lines=(),
+        snapshot, status=own_status(snapshot.status, own.weight), length=own.length, cursor=own.cursor, horizon=own.horizon,
+        drawn=own.drawn, weight=own.weight, line_ready=own.ready, gone_every=own.gone_every, gone=own.gone, more_lines=(),
         admit_per_minute=None if rate is None else max(1, round(rate * part)) if rate else 0,
         moves_per_admission=own.moves_per_admission / part,
         admitted_last_minute=round(snapshot.admitted_last_minute * part),
@@ -36,17 +36,15 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
     )  # fmt: skip
 
 
-def status_of(snapshot: Snapshot, line: int, status: str = "") -> str:
-    """The state as those who wait in the line see it: a queue of a group may be paused by itself. `status`: a newer one."""
-    status = status or snapshot.status
-    is_paused = snapshot.more_lines and not snapshot.line(line).weight
-    return "paused" if is_paused and status in QUEUE_STATES and QUEUE_STATES[status].calls else status
+def own_status(status: str, weight: int) -> str:
+    """The state as those who wait in a line see it: without weight it is of a queue of a group that is paused by itself."""
+    return "paused" if not weight and status in QUEUE_STATES and QUEUE_STATES[status].calls else status
 
 
 def completed(last: Snapshot, short: Snapshot, line: int) -> Snapshot:
     """The last full snapshot as of now, by the short one that rode along with an answer about `line`, seen from that line."""
     seen = seen_from(last, line)
-    return replace(seen, clock_ms=short.clock_ms, status=status_of(last, line, short.status), length=short.length,
+    return replace(seen, clock_ms=short.clock_ms, status=own_status(short.status, seen.weight), length=short.length,
                    cursor=short.cursor, horizon=short.horizon)  # fmt: skip
 
 
