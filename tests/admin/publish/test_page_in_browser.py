@@ -308,7 +308,23 @@ def test_a_page_of_trouble_without_a_status_address_loads_itself(visit: Open) ->
     assert tab.loads == 2
 
 
-@pytest.mark.parametrize("state", ["lapsed", "form", "ended", "had_visit"])
+def test_after_the_only_visit_the_page_asks_nothing_and_leads_nowhere(visit: Open) -> None:
+    tab = visit(filled("default", "en", "had_visit"))
+    tab.after(30)
+    assert "once" in tab.text("main .lead")
+    assert (tab.asked, tab.loads, tab.tab.locator("main .button").count()) == (0, 1, 0)
+
+
+def test_who_has_to_sign_in_sees_where_and_goes_on_by_itself(visit: Open) -> None:
+    tab = visit(filled("default", "en", "sign_in"), status("sign_in"), status("candidate"))
+    assert tab.tab.get_attribute("main .button", "href") == "/account/sign-in"
+    tab.after(13)
+    assert (tab.asked, tab.loads) == (1, 1)
+    tab.after(13)
+    assert tab.loads == 2, "the cookie is there: the page is loaded anew"
+
+
+@pytest.mark.parametrize("state", ["lapsed", "form", "ended"])
 def test_a_final_page_asks_nothing_and_shows_the_way(visit: Open, state: str) -> None:
     tab = visit(waiting(state))
     tab.after(120)
