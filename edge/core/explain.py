@@ -23,6 +23,7 @@ from edge.core.rules import Rank, Rule, covers
 from edge.core.snapshot import Snapshot
 from edge.core.spelling import meaning_of_pattern, normalise_host, path_of, spellings
 from edge.core.token_header import jar_of
+from edge.core.vouching import is_given
 
 RULES_SHOWN = 20
 # What tells two ranks apart, in their order (`edge.core.rules`).
@@ -156,6 +157,13 @@ def _by_state(visitor: Visitor, request: Request, context: Context, steps: list[
     queue = visitor.queue
     if queue.group:
         steps.append(Step("group", {"queue": queue.id, "group": queue.group}))
+    if not only_looks and visitor.admission is None and visitor.place is None:
+        if queue.visitor_key_required:
+            steps.append(Step("account", {"queue": queue.id, "where": queue.visitor_key or ""}))
+            if not is_given(queue.visitor_key or "", request, visitor.jar.others):
+                return Explanation("hold", queue.id, (*steps, Step("sign_in")))
+        if queue.proof_of_work_bits is not None:
+            steps.append(Step("work", {"queue": queue.id, "bits": str(queue.proof_of_work_bits)}))
     view = at_hand(queue, request, context)
     if view is None:
         limits = _configured(queue)
@@ -167,6 +175,8 @@ def _by_state(visitor: Visitor, request: Request, context: Context, steps: list[
     holding = _holding(queue, snapshot)
     steps += [Step("full", {"limits": holding})] if holding else []
     outcome, last = _outcome(visitor, snapshot, view.now_ms, only_looks=only_looks)
+    if outcome == "admit" and any(step.code == "account" for step in steps):
+        outcome = "depends"  # whether the word is good, the gate says that has the secret
     return Explanation(outcome, queue.id, (*steps, last))
 
 

@@ -48,6 +48,11 @@ def word(where: str, request: Request, cookie: str, secret: str) -> Mapping[str,
         return {}
 
 
+def is_given(where: str, request: Request, cookie: str) -> bool:
+    """Whether anything stands where the site's word is looked for."""
+    return bool(_value(where, request, cookie))
+
+
 def keyed_visitor(queue: Queue, request: Request, cookie: str, secret: str, ring: Keyring) -> str:
     """The visitor id of the key that the site vouches for, as the script `join` takes it; empty when there is no key.
 

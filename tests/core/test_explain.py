@@ -30,6 +30,8 @@ _ROUTE = st.fixed_dictionaries(
 _QUEUE = st.fixed_dictionaries(
     {"routes": st.lists(_ROUTE, min_size=1, max_size=2, unique_by=str), "limits": st.sampled_from([
         {"admit_per_minute": 600}, {"admit_per_minute": 6, "burst": 1}, {"max_active": 1}, MANUAL,
+        {"admit_per_minute": 600, "visitor_key": "cookie:account", "visitor_key_required": True},
+        MANUAL | {"proof_of_work_bits": 8},
         {"always_queue": True, "admit_per_minute": 60}, {"admit_per_minute": 60, "opens_at": "2999-01-01T00:00:00Z"},
     ])},
     optional={
@@ -162,6 +164,19 @@ def test_tokens_are_judged_one_by_one() -> None:
     later = replace(world.snapshot(), clock_ms=world.now_ms)  # the clock of the scripts has come along
     world.node.context.snapshots.keep("launch", world.now_ms, later)
     assert "token_expired" in _codes(_explained(world, "https://shop.example.org/launch/", headers={"cookie": kept}))
+
+
+def test_accounts_and_work_are_named() -> None:
+    world = World(queue(visitor_key="cookie:account", visitor_key_required=True, proof_of_work_bits=12))
+    browser = Browser(world)
+    seen = explain(browser.request("/launch/"), world.node.context)
+    assert (seen.outcome, [step.code for step in seen.steps[-2:]]) == ("hold", ["account", "sign_in"])
+    assert browser.get().state == "sign_in"
+    browser.jar["account"] = ("a.b.c", 2**53)
+    browser.get("/launch/", "HEAD")
+    seen = explain(browser.request("/launch/"), world.node.context)
+    assert seen.outcome == "depends"
+    assert {"account", "work"} <= {step.code for step in seen.steps}
 
 
 def test_the_limit_that_holds_people_is_named() -> None:

@@ -349,7 +349,7 @@ def test_a_group_gives_a_key_one_place() -> None:
 
 # --- any interleaving ---------------------------------------------------------------------------------------------------
 
-STEPS = st.lists(st.tuples(st.sampled_from(["get", "get", "status", "forget", "admit", "time", "end", "leave", "long"]),
+STEPS = st.lists(st.tuples(st.sampled_from(["get", "get", "status", "forget", "admit", "time", "end", "leave", "long", "reset"]),
                            st.integers(0, 2)), min_size=5, max_size=30)  # fmt: skip
 
 
@@ -357,7 +357,9 @@ STEPS = st.lists(st.tuples(st.sampled_from(["get", "get", "status", "forget", "a
 @given(STEPS)
 def test_whatever_three_devices_do_the_key_holds_one_place_and_one_slot(steps: list[tuple[str, int]]) -> None:
     here = keyed()
-    devices = [device(here, client=f"192.0.2.{n}") for n in range(3)]
+    second = here.new_node()
+    second.context.secret = {"lane:launch": SECRET}.get
+    devices = [device(here, client=f"192.0.2.{n}", node=second if n == 1 else here.node) for n in range(3)]
     epoch = here.snapshot().epoch
     for step, who in steps:
         browser = devices[who]
@@ -373,6 +375,9 @@ def test_whatever_three_devices_do_the_key_holds_one_place_and_one_slot(steps: l
             end(here, browser, "completed")
         elif step == "leave":
             browser.leave()
+        elif step == "reset":
+            here.reset()
+            epoch = here.snapshot().epoch
         else:
             here.pass_time(400 if step == "long" else 2)
         snapshot = here.snapshot()
