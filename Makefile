@@ -61,8 +61,9 @@ build/bindings: $(STAMP) wit/gatekeeper.wit
 bench: $(STAMP) ## the yardsticks, as ratios; exit code 1 when one is missed
 	$(BIN)/python -m bench
 
-messages: $(STAMP) ## bring the translations up to the messages of the templates
+messages: $(STAMP) ## bring the translations up to the messages of pages and console
 	$(BIN)/python -m admin.publish.messages
+	$(BIN)/python -m admin.console.messages
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python -m cli.reference

@@ -18,10 +18,11 @@ import uvicorn
 
 from admin import credentials, settings
 from admin.access.passwords import hash_password
-from admin.app import create_app
+from admin.app import create_app, open_database
 from admin.credentials import NoCredentials
 from admin.settings import Settings, SettingsError
-from admin.state.db import StateError
+from admin.state import users
+from admin.state.db import StateError, StateUnavailable
 
 CANNOT_START = 2
 STOP_TIMEOUT_S = 3
@@ -59,10 +60,12 @@ def main(arguments: Sequence[str]) -> int:
 def _serve() -> int:
     try:
         config = settings.load(os.environ)
-        known = credentials.load(config, _announce)
         listener = _listen(config)
-        app = create_app(config, known)
-    except (SettingsError, NoCredentials, StateError) as error:
+        db = open_database(config)
+        has_people = bool(db.run_now(users.owners))
+        known = credentials.load(config, _announce, has_people=has_people)
+        app = create_app(config, known, db=db)
+    except (SettingsError, NoCredentials, StateError, StateUnavailable) as error:
         return _fail(str(error))
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
@@ -70,6 +73,9 @@ def _serve() -> int:
         return _fail(f"port {config.port} on {config.bind} {why}")
     with listener:
         _announce(f"Admin console: {_url(config, listener)}")
+        if not (has_people or known.password_hash):
+            code = app.state.desk.doors.first_link()
+            _announce(f"Make the first owner, by this link that is good once: {_url(config, listener)}/first/{code}")
         _Server(_uvicorn_config(app)).run(sockets=[listener])
     return 0
 

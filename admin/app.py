@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from admin import console
 from admin.access.account import Account
 from admin.access.api_tokens import ApiTokens
+from admin.access.doors import Doors
 from admin.access.identity import Identity
 from admin.access.needs import check_routes, public
 from admin.access.people import People
@@ -38,7 +38,7 @@ from admin.publish.sources import TEMPLATES
 from admin.request_ids import RequestIds
 from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
 from admin.settings import Settings
-from admin.state.db import Database
+from admin.state.db import Database, StateError
 from admin.state.migrate import migrate
 from admin.store import Store
 from admin.studio.studio import Studio
@@ -48,7 +48,6 @@ from admin.visits import Visits
 from admin.watch import Watch
 
 STATIC = Path(__file__).parent / "static"
-PASSWORD_CHECKS_AT_ONCE = 2
 
 
 def create_app(
@@ -101,7 +100,10 @@ def create_app(
 def open_database(settings: Settings) -> Database:
     """The app's own database, brought to this program's schema. Raises StateError."""
     if not settings.database_url:
-        settings.admin_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            settings.admin_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{settings.admin_dir} cannot be made: {error.strerror or error}") from error
     db = Database(settings.database)
     migrate(db)
     return db
@@ -124,7 +126,7 @@ def _desk(
         rates=Rates(settings.api_per_minute),
         sessions=Sessions(db, credentials.fingerprint),
         throttle=Throttle(monotonic_s),
-        checking=asyncio.Semaphore(PASSWORD_CHECKS_AT_ONCE),
+        doors=Doors(db, credentials, unix_s),
         kv=kv,
         source=source,
         configurator=Configurator(kv, store, source),

@@ -32,6 +32,11 @@ class ConfigurationSource:
         self._read_at_s: float | None = None
         self._lock = asyncio.Lock()
 
+    @property
+    def last(self) -> Published:
+        """What was read the last time, however long ago."""
+        return self._published
+
     async def published(self) -> Published:
         """Never raises: trouble is in `problem`, beside the last configuration that could be read."""
         async with self._lock:

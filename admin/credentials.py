@@ -1,7 +1,7 @@
-"""Who may come in: the operator's password, the API's bearer token and the key that signs sessions.
+"""What settings say of who may come in: an owner's password and a token of the API (both optional), and the key of cookies.
 
-On a local first run (STANCHION_LOCAL=1) what is missing is made and shown once. Anywhere else the app refuses to start without.
-Passwords are kept as argon2id (RFC 9106); the API token is random enough that its SHA-256 is.
+The owner by setting is the way in when nobody else has one. On a local first run (STANCHION_LOCAL=1) a token is made and shown
+once, and the first owner is made by a link; anywhere else the app refuses to start when nobody could sign in.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError
 
 from admin import secret_files
-from admin.access import passwords
-from admin.access.sessions import BREAK_GLASS
 from admin.hashes import sha256
 from admin.secret_files import SecretFileError
 from admin.settings import Settings
@@ -32,34 +30,38 @@ class NoCredentials(Exception):
 
 @dataclass(frozen=True)
 class Credentials:
-    """What sign-in is checked against."""
+    """Hashes and the key; an empty one opens nothing."""
 
     password_hash: str = field(repr=False)
     api_token_sha256: str = field(repr=False)
     session_secret: str = field(repr=False)
 
-    def is_password(self, user: str, password: str) -> bool:
-        """Whether this is the owner by setting. Costs tens of milliseconds on purpose."""
-        return passwords.matches(self.password_hash, password) and hmac.compare_digest(user.encode(), BREAK_GLASS.encode())
-
     def is_api_token(self, token: str) -> bool:
         """Whether this is the bearer token, compared in constant time."""
-        return hmac.compare_digest(sha256(token), self.api_token_sha256)
+        return bool(self.api_token_sha256) and hmac.compare_digest(sha256(token), self.api_token_sha256)
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the password; sessions carry it, so a new password ends the old sessions."""
+        """Changes with the password; sessions carry it, so a new password ends the old ones. Empty without a password."""
+        if not self.password_hash:
+            return ""
         return hmac.new(self.session_secret.encode(), self.password_hash.encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def load(settings: Settings, announce: Callable[[str], None]) -> Credentials:
+def load(settings: Settings, announce: Callable[[str], None], *, has_people: bool = False) -> Credentials:
     """The credentials of this deployment; `announce` shows a line to whoever started a local first run.
 
-    Raises NoCredentials when they are missing or cannot be used.
+    `has_people`: the database knows somebody, so a password as a setting is not needed. Raises NoCredentials.
     """
     try:
+        password_hash = settings.password_hash or secret_files.read(settings.admin_dir / HASH_FILE) or ""
+        if not (password_hash or has_people or settings.local):
+            raise NoCredentials(
+                "nobody could sign in: make an owner with `stanchion admin create-owner`, or set STANCHION_ADMIN_PASSWORD_HASH"
+                f" or put the hash into {settings.admin_dir / HASH_FILE} (mode 600). Make one with: python -m admin hash-password"
+            )
         return Credentials(
-            password_hash=_checked_hash(_password_hash(settings, announce)),
+            password_hash=_checked_hash(password_hash) if password_hash else "",
             api_token_sha256=_token_hash(settings, announce),
             session_secret=_session_secret(settings.admin_dir / SECRET_FILE),
         )
@@ -78,36 +80,16 @@ def _checked_hash(password_hash: str) -> str:
     return password_hash
 
 
-def _password_hash(settings: Settings, announce: Callable[[str], None]) -> str:
-    path = settings.admin_dir / HASH_FILE
-    known = settings.password_hash or secret_files.read(path)
-    if known:
-        return known
-    if not settings.local:
-        raise NoCredentials(
-            "nobody could sign in: set STANCHION_ADMIN_PASSWORD_HASH, or put the hash into"
-            f" {path} (mode 600). Make one with: python -m admin hash-password"
-        )
-    password = secrets.token_urlsafe(15)
-    made = passwords.hash_password(password)
-    held = secret_files.create(path, made)
-    if held == made:
-        announce(f"Console sign-in, shown this once: user {BREAK_GLASS}, password {password}")
-    return held
-
-
 def _token_hash(settings: Settings, announce: Callable[[str], None]) -> str:
     if settings.api_token:
         return sha256(settings.api_token)
+    if not settings.local:
+        # Tokens are made in the console then.
+        return ""
     path = settings.admin_dir / TOKEN_FILE
-    known = secret_files.read(path) if settings.local else None
+    known = secret_files.read(path)
     if known:
         return known
-    if not settings.local:
-        raise NoCredentials(
-            "the API has no token: set STANCHION_ADMIN_TOKEN to 16 random characters or more, for instance from:"
-            " python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-        )
     token = secrets.token_urlsafe(32)
     held = secret_files.create(path, sha256(token))
     if held == sha256(token):

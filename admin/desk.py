@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from starlette.requests import Request
 
 from admin.access.account import Account
 from admin.access.api_tokens import ApiTokens
+from admin.access.doors import Doors
 from admin.access.people import People
 from admin.access.rates import Rates
 from admin.access.sessions import Sessions
@@ -47,8 +47,7 @@ class Desk:
     rates: Rates
     sessions: Sessions
     throttle: Throttle
-    # One argon2 check takes 64 MiB, so few run at a time.
-    checking: asyncio.Semaphore
+    doors: Doors
     kv: Kv
     source: ConfigurationSource
     configurator: Configurator

@@ -25,6 +25,21 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True)
+class Oidc:
+    """A provider where people may sign in. `name`: of the button; `role_claim`: whose value is a role, or is named in `roles`.
+
+    Without a claim only people who were created before may come in, by the provider's `preferred_username` or verified `email`.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    name: str = "single sign-on"
+    role_claim: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Settings:
     """The checked values. Secrets are kept out of `repr`."""
 
@@ -41,6 +56,7 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     database_url: str = field(default="", repr=False)
     api_per_minute: int = API_PER_MINUTE
+    oidc: Oidc | None = None
     local: bool = False
 
     @property

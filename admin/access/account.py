@@ -18,7 +18,7 @@ from admin.state.db import Database
 from admin.state.links import PASSWORD
 from admin.state.sessions import Found
 from admin.state.users import Person
-from admin.words import LANGUAGES
+from admin.words import LANGUAGES, _
 
 RECOVERY_CODES = 10
 # No 0/o, 1/l/i: these are written on paper.
@@ -68,7 +68,7 @@ class Account:
         """
         step = totp.step_of(secret, code, self._unix_s())
         if step is None:
-            raise BadValue("code", "does not fit; the clock of the device must be right")
+            raise BadValue("code", _("does not fit; the clock of the device must be right"))
         codes = new_recovery_codes()
 
         def work(session: Session) -> None:
@@ -111,9 +111,9 @@ class Account:
     async def set_preferences(self, who: Actor, language: str, zone: str) -> None:
         """Language (a key of LANGUAGES) and time zone (IANA; empty: the browser's). Raises BadValue."""
         if language not in LANGUAGES:
-            raise BadValue("language", f"{language[:20]!r} is not on offer; there are {', '.join(LANGUAGES)}")
+            raise BadValue("language", _("is not one of %(languages)s") % {"languages": ", ".join(LANGUAGES)})
         if zone and zone not in zoneinfo.available_timezones():
-            raise BadValue("zone", f"{zone[:40]!r} is no time zone; one is Asia/Tokyo")
+            raise BadValue("zone", _("is no time zone; one is Asia/Tokyo"))
         if who.user_id:
             await self._db.run(lambda session: users.set_preferences(session, who.user_id, language=language, zone=zone))
 

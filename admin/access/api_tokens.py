@@ -15,6 +15,7 @@ from admin.recorder import Recorder
 from admin.state import audit, tokens
 from admin.state.db import Database
 from admin.state.tokens import Token, TokenNameTaken
+from admin.words import _
 from edge.core.moments import moment_text
 
 NAME_MAX = 60
@@ -52,10 +53,11 @@ class ApiTokens:
     async def make(self, by: Recorder, name: str, scopes: Sequence[str], days: int | None) -> Made:
         """A token with these scopes for so many days (None: until it is ended). Raises BadValue."""
         if not 1 <= len(name) <= NAME_MAX or not name.isprintable() or name != name.strip():
-            raise BadValue("name", f"must be 1 to {NAME_MAX} visible characters, such as the program that will use it")
+            says = _("must be 1 to %(most)s visible characters, such as the program that will use it")
+            raise BadValue("name", says % {"most": NAME_MAX})
         chosen = _check_scopes(by, scopes)
         if days is not None and not 1 <= days <= DAYS_AT_MOST:
-            raise BadValue("days", f"must be a whole number from 1 to {DAYS_AT_MOST}, or nothing for no end")
+            raise BadValue("days", _("must be a whole number from 1 to %(most)s, or nothing for no end") % {"most": DAYS_AT_MOST})
         secret, now_ms = PREFIX + secrets.token_urlsafe(32), int(self._unix_s() * 1000)
         expires_at_ms = None if days is None else now_ms + days * 86_400_000
 
@@ -70,7 +72,7 @@ class ApiTokens:
         try:
             return Made(await self._db.run(work), secret)
         except TokenNameTaken:
-            raise BadValue("name", f"{name!r} is taken by a token that is good; end that one, or choose another name") from None
+            raise BadValue("name", _("is taken by a token that is good; end that one, or choose another name")) from None
 
     async def end(self, by: Recorder, token_id: str) -> Token:
         """Ends a token at once; one that was ended stays as it is. Raises UnknownToken."""
@@ -90,9 +92,9 @@ class ApiTokens:
 def _check_scopes(by: Recorder, scopes: Sequence[str]) -> list[str]:
     for scope in scopes:
         if scope not in ALL:
-            raise BadValue("scopes", f"{scope[:40]!r} is no scope; there are {', '.join(sorted(ALL))}")
+            raise BadValue("scopes", _("are not all known; there are %(scopes)s") % {"scopes": ", ".join(sorted(ALL))})
         if not by.who.may(scope):
-            raise BadValue("scopes", f"you may not {scope} yourself, so you cannot give it to a token")
+            raise BadValue("scopes", _("are more than you may do yourself: %(scope)s") % {"scope": scope})
     if not scopes:
-        raise BadValue("scopes", f"name at least one of {', '.join(sorted(ALL))}")
+        raise BadValue("scopes", _("must be at least one of %(scopes)s") % {"scopes": ", ".join(sorted(ALL))})
     return sorted(set(scopes))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from admin.words import _
+
 MIN_CHARACTERS = 12
 MAX_CHARACTERS = 1_000
 # Of no password that anybody knows: whoever has no hash is checked against this, which takes as long.
@@ -14,7 +16,7 @@ _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$ptZPpkMDX58/YMF87uk5/A$OGJY9NVD62c5E6r
 def hash_password(password: str) -> str:
     """The hash to keep. Raises ValueError when the password is too short or too long."""
     if not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS:
-        raise ValueError(f"a password has {MIN_CHARACTERS} to {MAX_CHARACTERS} characters")
+        raise ValueError(_("a password has %(least)s to %(most)s characters") % {"least": MIN_CHARACTERS, "most": MAX_CHARACTERS})
     return PasswordHasher().hash(password)
 
 

@@ -20,7 +20,9 @@ from admin.recorder import Recorder
 from admin.state import audit, links, sessions, users
 from admin.state.db import Database
 from admin.state.links import PASSWORD
+from admin.state.sessions import Found
 from admin.state.users import NameTaken, Person
+from admin.words import _
 
 LINK_VALID_S = 48 * 3600
 # Names stand in addresses, logs and the audit log: no blanks, nothing that looks like another letter of another script.
@@ -50,16 +52,16 @@ class Invited:
 def check_name(name: str) -> str:
     """The name of a person. Raises BadValue."""
     if not _NAME.fullmatch(name):
-        raise BadValue("name", "is not allowed: 1 to 80 letters, digits and . _ @ + - (an address of mail is fine), no blanks")
+        raise BadValue("name", _("is not allowed: 1 to 80 letters, digits and . _ @ + - (an address of mail is fine), no blanks"))
     if name.lower() == BREAK_GLASS:
-        raise BadValue("name", f"{BREAK_GLASS!r} is kept for the owner whose password is a setting; choose another")
+        raise BadValue("name", _("is kept for the owner whose password is a setting; choose another"))
     return name
 
 
 def check_role(role: str) -> str:
     """The name of a role. Raises BadValue."""
     if role not in ROLES:
-        raise BadValue("role", f"{role[:40]!r} is no role; there are {', '.join(ROLES)}")
+        raise BadValue("role", _("is not one of %(roles)s") % {"roles": ", ".join(ROLES)})
     return role
 
 
@@ -77,6 +79,10 @@ class People:
     async def get(self, user_id: str) -> Person:
         """One of them."""
         return await self._db.read(lambda session: _get(session, user_id))
+
+    async def sessions(self, user_id: str) -> list[Found]:
+        """Where one of them is signed in."""
+        return await self._db.read(lambda session: sessions.of_user(session, user_id))
 
     async def create(self, by: Recorder, name: str, role: str, *, with_link: bool = True) -> Invited:
         """A new person, with a link by which they choose a password. Raises BadValue, also for a name that is taken."""
@@ -164,14 +170,15 @@ def add(session: Session, name: str, role: str, now_ms: int, *, password_hash: s
         user_id = secrets.token_hex(6)
         return users.add(session, user_id, name, role, now_ms, password_hash=password_hash, oidc_subject=subject)
     except NameTaken:
-        raise BadValue("name", f"{name!r} is taken; names are not given twice") from None
+        raise BadValue("name", _("is taken; names are not given twice")) from None
 
 
 def _check_grant(by: Recorder, role: str) -> None:
     more = ROLES.get(role, ALL) - by.who.permissions
     if more:
         lacking = ", ".join(sorted(more))
-        raise BadValue("role", f"{role} may do more than you ({lacking}), so it takes somebody who may do that to change this")
+        says = _("%(role)s may do more than you (%(more)s), so it takes somebody who may do that to change this")
+        raise BadValue("role", says % {"role": role, "more": lacking})
 
 
 def _get(session: Session, user_id: str, revision: int | None = None) -> Person:

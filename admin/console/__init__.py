@@ -1,5 +1,6 @@
 """The console: HTML pages for operators, and the routes of all its parts."""
 
-from admin.console import actions, configure, pages, sign_in, studio
+from admin.console import account, actions, audit, configure, links, pages, people, sign_in, studio
 
-ROUTES = [*sign_in.ROUTES, *pages.ROUTES, *actions.ROUTES, *configure.ROUTES, *studio.ROUTES]
+_IDEAS = (sign_in, links, pages, actions, configure, studio, account, people, audit)
+ROUTES = [route for idea in _IDEAS for route in idea.ROUTES]

@@ -27,13 +27,16 @@ class Room:
 
     def holds(self, path: str) -> bool:
         """Whether a page is of this room."""
-        return path == self.path or path.startswith(self.below)
+        return path == self.path or (bool(self.below) and path.startswith(self.below))
 
 
+# In the order of the rail.
 ROOMS: Sequence[Room] = (
     Room("/", N_("Queues"), Permission.SEE, "queues", ("/queues/",)),
     Room("/pages", N_("Pages"), Permission.SEE, "pages", ("/pages/",)),
     Room("/configuration", N_("Settings"), Permission.SEE, "settings", ("/configuration/",)),
+    Room("/people", N_("People"), Permission.MANAGE_PEOPLE, "people", ("/people/", "/tokens")),
+    Room("/audit", N_("Audit"), Permission.SEE_AUDIT, "audit"),
 )
 
 

@@ -34,6 +34,11 @@ LIMIT_UNITS = {
 }
 
 
+def sentence(text: str) -> str:
+    """A text of an error as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "。")) else ".")
+
+
 def number(value: int | None) -> str:
     """1204 as `1,204`; None as a dash."""
     return UNKNOWN if value is None else f"{value:,}"

@@ -163,10 +163,13 @@
 
   // Times in the operator's zone; the zone of the record is one hover away.
   function localTimes(root) {
+    const timeZone = document.documentElement.dataset.zone || zone;
     for (const time of root.querySelectorAll("time[datetime]")) {
       const at = new Date(time.dateTime);
       time.title = at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
-      time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+      const shown = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false, timeZone };
+      if ("day" in time.dataset) Object.assign(shown, { year: "numeric", month: "2-digit", day: "2-digit" });
+      time.textContent = at.toLocaleString("day" in time.dataset ? "sv-SE" : [], shown);
     }
   }
 

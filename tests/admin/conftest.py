@@ -111,7 +111,7 @@ class Browser:
     def fields(self, page: str, action: str) -> dict[str, str]:
         """The hidden fields of the form with this action."""
         html = self.get(page)
-        form = re.search(rf'<form method="post" action="{re.escape(action)}">(.*?)</form>', html, re.S)
+        form = re.search(rf'<form [^>]*method="post" action="{re.escape(action)}">(.*?)</form>', html, re.S)
         assert form, f"no form {action} on {page}"
         return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[1]))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from admin import secret_files
+from admin.access import passwords
 from admin.access.passwords import hash_password
 from admin.credentials import HASH_FILE, SECRET_FILE, TOKEN_FILE, NoCredentials, load
 from admin.secret_files import SecretFileError
@@ -23,34 +24,31 @@ def settings(tmp_path: Path) -> Settings:
     )  # fmt: skip
 
 
-def test_a_local_first_run_shows_both_secrets_once(settings: Settings) -> None:
+def test_a_local_first_run_shows_the_token_once(settings: Settings) -> None:
     said: list[str] = []
     first = load(settings, said.append)
-    assert len(said) == 2
-    password, token = said[0].rsplit(" ", 1)[1], said[1].rsplit(" ", 1)[1]
-    assert first.is_password("admin", password)
+    assert len(said) == 1
+    token = said[0].rsplit(" ", 1)[1]
     assert first.is_api_token(token)
-    assert not first.is_password("admin", password + "x")
-    assert not first.is_password("root", password)
     assert not first.is_api_token(token[:-1])
+    assert not first.password_hash
+    assert not first.fingerprint, "without a password there is no session of its owner"
     again = load(settings, said.append)
-    assert len(said) == 2
+    assert len(said) == 1
     assert again == first
 
 
 def test_files_are_for_their_owner_alone(settings: Settings) -> None:
     load(settings, lambda line: None)
-    for name in (HASH_FILE, TOKEN_FILE, SECRET_FILE):
+    for name in (TOKEN_FILE, SECRET_FILE):
         assert stat.S_IMODE((settings.admin_dir / name).stat().st_mode) == 0o600
-    assert sorted(path.name for path in settings.admin_dir.iterdir()) == sorted([HASH_FILE, TOKEN_FILE, SECRET_FILE])
+    assert sorted(path.name for path in settings.admin_dir.iterdir()) == sorted([TOKEN_FILE, SECRET_FILE])
 
 
 def test_no_secret_is_in_its_file_as_it_is(settings: Settings) -> None:
     said: list[str] = []
     load(settings, said.append)
-    kept = "".join((settings.admin_dir / name).read_text() for name in (HASH_FILE, TOKEN_FILE))
-    for line in said:
-        assert line.rsplit(" ", 1)[1] not in kept
+    assert said[0].rsplit(" ", 1)[1] not in (settings.admin_dir / TOKEN_FILE).read_text()
 
 
 def test_a_file_that_others_may_read_is_refused(settings: Settings) -> None:
@@ -62,17 +60,24 @@ def test_a_file_that_others_may_read_is_refused(settings: Settings) -> None:
 
 def test_elsewhere_nothing_is_made(settings: Settings) -> None:
     elsewhere = replace(settings, local=False)
-    with pytest.raises(NoCredentials, match="hash-password"):
+    with pytest.raises(NoCredentials, match=r"create-owner.*hash-password"):
         load(elsewhere, lambda line: None)
-    with pytest.raises(NoCredentials, match="STANCHION_ADMIN_TOKEN"):
-        load(replace(elsewhere, password_hash=hash_password("a long password")), lambda line: None)
     assert not settings.admin_dir.exists()
+
+
+def test_elsewhere_people_of_the_database_are_enough(settings: Settings) -> None:
+    said: list[str] = []
+    found = load(replace(settings, local=False), said.append, has_people=True)
+    assert said == []
+    assert not found.is_api_token("")
+    assert not passwords.matches(found.password_hash, "")
 
 
 def test_elsewhere_the_hash_may_be_a_file(settings: Settings) -> None:
     secret_files.create(settings.admin_dir / HASH_FILE, hash_password("a long password"))
     found = load(replace(settings, local=False, api_token="x" * 16), lambda line: None)
-    assert found.is_password("admin", "a long password")
+    assert passwords.matches(found.password_hash, "a long password")
+    assert not passwords.matches(found.password_hash, "a long passwor")
     assert found.is_api_token("x" * 16)
 
 
@@ -86,7 +91,7 @@ def test_a_given_token_wins_over_the_one_made(settings: Settings) -> None:
     load(settings, said.append)
     given = load(replace(settings, api_token="given-token-of-16"), said.append)
     assert given.is_api_token("given-token-of-16")
-    assert not given.is_api_token(said[1].rsplit(" ", 1)[1])
+    assert not given.is_api_token(said[0].rsplit(" ", 1)[1])
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 1001])

@@ -32,7 +32,7 @@ def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
 
 
 def test_without_credentials_it_says_what_to_set(tmp_path: Path) -> None:
-    refused(run(tmp_path), "STANCHION_ADMIN_PASSWORD_HASH", "hash-password")
+    refused(run(tmp_path), "STANCHION_ADMIN_PASSWORD_HASH", "hash-password", "create-owner")
 
 
 def test_with_a_wrong_setting_it_says_which(tmp_path: Path) -> None:
@@ -69,12 +69,14 @@ def test_a_local_run_from_nothing_to_a_clean_stop(tmp_path: Path, number: signal
     try:
         assert process.stdout
         said = [process.stdout.readline() for _ in range(3)]
-        assert "password" in said[0]
-        assert "API token" in said[1]
-        assert said[2] == f"Admin console: http://127.0.0.1:{port}\n"
+        assert "API token" in said[0]
+        assert said[1] == f"Admin console: http://127.0.0.1:{port}\n"
+        link = said[2].split()[-1]
+        assert link.startswith(f"http://127.0.0.1:{port}/first/")
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
             assert client.get("/healthz").json()["status"] == "ok"
-            token = said[1].split()[-1]
+            assert "Make the first owner" in client.get(link).text
+            token = said[0].split()[-1]
             assert client.get("/api/v1/queues", headers={"Authorization": f"Bearer {token}"}).status_code == 503
             process.send_signal(number)
             out, err = process.communicate(timeout=20)
