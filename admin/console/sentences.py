@@ -70,6 +70,8 @@ def resume(view: QueueView) -> str:
 
 def admit(view: QueueView, text: str) -> str:
     """What a batch of `text` people does now."""
+    if view.paused_alone and view.mode in ("open", "draining"):
+        return "Calls people of the group's other queues: this one is paused by itself."
     if view.status not in CALLING:
         return f"The queue is {status(view.status).lower()}: nobody can be called before it is open."
     count = parse_count(text)

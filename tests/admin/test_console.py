@@ -369,6 +369,7 @@ def test_in_a_group_the_page_says_whom_a_step_concerns(admin: Admin, browser: Br
     assert "Pause only this queue" in text_of(browser.get("/queues/fr"))
     assert browser.send("/queues/fr", "/queues/fr/pause_alone").status_code == 303
     assert "Paused by itself: nobody of this queue is called. " in text_of(browser.get("/queues/fr")) + " "
+    assert "Calls people of the group's other queues: this one is paused by itself." in text_of(browser.get("/queues/fr"))
     assert 'data-k="resume" hidden' in browser.get("/queues/de")
     assert browser.send("/queues/fr", "/queues/fr/resume").status_code == 303
     assert "This queue calls people again." in text_of(browser.get("/queues/fr"))
