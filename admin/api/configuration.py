@@ -110,7 +110,7 @@ async def plan_configuration(request: Request) -> Mapping[str, Any]:
     """Says what a configuration would change, and what is wrong with it. Nothing is published."""
     value = _object(await read_json(request, CONFIG_MAX_BYTES))
     current = await desk(request).configurator.current()
-    faults = faults_of({key: item for key, item in value.items() if key != "checked"})
+    faults = await asyncio.to_thread(faults_of, {key: item for key, item in value.items() if key != "checked"})
     return {
         "etag": current.etag,
         "errors": [{"at": fault.path, "problem": fault.problem} for fault in faults],

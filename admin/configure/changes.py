@@ -11,22 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from admin.configure.document import Entry, Value, defaults, effective, find, group_of, groups, queues
+from admin.configure.document import Entry, Value, effective, groups, queues
+from admin.words import N_
 from edge.core.groups import GROUP_FIELDS
 from edge.core.model import QUEUE_FIELDS
 
 WORDS: Mapping[str, str] = {
-    "queue_added": "Queue %(id)s is new.",
-    "queue_removed": "Queue %(id)s is removed.",
-    "group_added": "Group %(id)s is new.",
-    "group_removed": "Group %(id)s is removed; its queues go on by themselves.",
-    "queue_key": "Queue %(id)s, %(key)s: %(before)s → %(after)s.",
-    "group_key": "Group %(id)s, %(key)s: %(before)s → %(after)s.",
-    "order": "The order of the queues changes; where several would take a visitor, the first does.",
-    "unguarded": "No queue guards %(rules)s any longer: visitors go straight to the site there.",
-    "reset": "Queue %(id)s enters another line (%(after)s, before %(before)s): who waits or is inside begins anew.",
-    "lines": "In %(id)s line %(key)s was that of %(before)s and becomes that of %(after)s, with all who wait in it."
-    " To keep people where they are, add queues and lanes at the end; else reset.",
+    "queue_added": N_("Queue %(id)s is new."),
+    "queue_removed": N_("Queue %(id)s is removed."),
+    "group_added": N_("Group %(id)s is new."),
+    "group_removed": N_("Group %(id)s is removed; its queues go on by themselves."),
+    "queue_key": N_("Queue %(id)s, %(key)s: %(before)s → %(after)s."),
+    "group_key": N_("Group %(id)s, %(key)s: %(before)s → %(after)s."),
+    "order": N_("The order of the queues changes; where several would take a visitor, the first does."),
+    "unguarded": N_("No queue guards %(rules)s any longer: visitors go straight to the site there."),
+    "reset": N_("Queue %(id)s enters another line (%(after)s, before %(before)s): who waits or is inside begins anew."),
+    "lines": N_("In %(id)s line %(key)s was that of %(before)s and becomes that of %(after)s, with all who wait in it."
+    " To keep people where they are, add queues and lanes at the end; else reset."),
 }  # fmt: skip
 # Codes that tell what people will notice, beside the keys that were changed.
 CONSEQUENCES = ("unguarded", "reset", "lines")
@@ -126,25 +127,24 @@ def _order(before: Value, after: Value) -> Iterator[Change]:
 
 def _moved(before: Value, after: Value) -> Iterator[Change]:
     """Queues that enter or leave a group: people of the line that they leave do not come along."""
-    for entry in queues(after):
-        entry_id = str(entry.get("id"))
-        if find(queues(before), entry_id) is None:
-            continue
-        old, new = group_of(before, entry_id), group_of(after, entry_id)
-        one, other = str(old["id"]) if old else entry_id, str(new["id"]) if new else entry_id
-        if one != other:
+    old, new, known = _scopes(before), _scopes(after), _by_id(queues(before))
+    for entry_id in _by_id(queues(after)):
+        one, other = old.get(entry_id, entry_id), new.get(entry_id, entry_id)
+        if entry_id in known and one != other:
             yield Change("reset", f"queue:{entry_id}", "", one, other)
+
+
+def _scopes(value: Value) -> dict[str, str]:
+    """The group of each queue that is in one."""
+    return {str(member): str(group["id"]) for group in groups(value) for member in group.get("queues", ())}
 
 
 def _lines(value: Value) -> dict[str, list[str]]:
     """By scope, as `queue:id` or `group:id`, whose line each of its lines is."""
-    found: dict[str, list[str]] = {}
-    for entry in queues(value):
-        entry_id = str(entry.get("id"))
-        if group_of(value, entry_id) is None:
-            found[f"queue:{entry_id}"] = _line_names(entry)
+    known, grouped = _by_id(queues(value)), _scopes(value)
+    found = {f"queue:{entry_id}": _line_names(entry) for entry_id, entry in known.items() if entry_id not in grouped}
     for group in groups(value):
-        members = [find(queues(value), str(member)) for member in group.get("queues", ())]
+        members = [known.get(str(member)) for member in group.get("queues", ())]
         found[f"group:{group.get('id')}"] = [name for member in members if member for name in _line_names(member)]
     return found
 
@@ -177,7 +177,8 @@ def _rules(entries: Sequence[Entry]) -> dict[str, None]:
 
 
 def _unguarded(before: Value, after: Value) -> Iterator[Change]:
-    lost = [rule for rule in _rules(queues(before)) if rule not in _rules(queues(after))]
+    guarded = _rules(queues(after))
+    lost = [rule for rule in _rules(queues(before)) if rule not in guarded]
     if lost:
         yield Change("unguarded", "", "", lost)
 
@@ -186,7 +187,3 @@ def is_same(before: Value, after: Value) -> bool:
     """Whether two values say the same in the same words: then there is nothing to save."""
     return {key: before.get(key, []) for key in ("queues", "groups")} == {key: after.get(key, []) for key in ("queues", "groups")}
 
-
-def with_defaults(entry: Entry, kind: str) -> Entry:
-    """The entry with every key that it leaves out."""
-    return {**defaults(kind), **entry}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from edge.core.groups import GROUP_DEFAULTS, SHARED
@@ -63,8 +64,9 @@ def group_of(value: Value, queue_id: str) -> Entry | None:
     return next((group for group in groups(value) if queue_id in group.get("queues", ())), None)
 
 
+@cache
 def defaults(kind: str) -> Mapping[str, Any]:
-    """The defaults of the keys of a `queue` or `group`, as JSON values."""
+    """The defaults of the keys of a `queue` or `group`, as JSON values: not to be changed."""
     table = QUEUE_DEFAULTS if kind == "queue" else {**GROUP_DEFAULTS, "quotas": {}}
     return {name: list(default) if isinstance(default, tuple) else default for name, default in table.items()}
 

@@ -37,14 +37,14 @@ class Fault:
 
 
 def faults_of(value: Any) -> list[Fault]:
-    """What is wrong with a parsed configuration; of the combinations between queues the first."""
-    found = _structure(value)
-    if not found:
-        try:
-            found = _languages(check_config(value))
-        except ConfigError as error:
-            found = [Fault(error.path, error.problem)]
-    return found
+    """What is wrong with a parsed configuration; of the combinations between queues the first.
+
+    The core is asked first: it takes a tenth of the time, and mostly there is no fault to look for.
+    """
+    try:
+        return _languages(check_config(value))
+    except ConfigError as error:
+        return _structure(value) or [Fault(error.path, error.problem)]
 
 
 def faults_of_text(text: str | bytes) -> list[Fault]:

@@ -103,7 +103,8 @@ class Configurator:
 
     async def current(self) -> Edition:
         """What stands in the store now."""
-        return edition_of(await self._get())
+        text = await self._get()
+        return await asyncio.to_thread(edition_of, text)
 
     async def publish(self, value: Value, if_match: str) -> Published:
         """Puts a configuration in force. What says the same in the same words is not written at all.
@@ -115,7 +116,7 @@ class Configurator:
             if before.etag != if_match:
                 raise Stale(before)
             value = {key: item for key, item in value.items() if key != "checked"}
-            faults = faults_of(value)
+            faults = await asyncio.to_thread(faults_of, value)
             if faults:
                 raise Faulty(faults)
             if before.text is not None and not before.problem and is_same(before.value, value):
@@ -132,17 +133,17 @@ class Configurator:
         await self._put(text)
         self._source.forget()
         await self._offer([scope for scope in scopes if before.config.scope(scope)], after)
-        published = edition_of(text)
-        return Published(before, published, differences(before.value, published.value), tuple(scopes))
+        published = await asyncio.to_thread(edition_of, text)
+        changes = await asyncio.to_thread(differences, before.value, published.value)
+        return Published(before, published, changes, tuple(scopes))
 
     async def _numbered(self, before: Edition, value: Value) -> tuple[Config, str, list[str]]:
-        after = check_config(value)
-        changed = changed_scopes(before.config, after)
+        changed = await asyncio.to_thread(lambda: changed_scopes(before.config, check_config(value)))
         readings = await self._store.read(changed, [_random() for _ in changed])
         snapshots = [reading.answer.snapshot for reading in readings]
         versions = {scope: snapshot.config_version if snapshot else 0 for scope, snapshot in zip(changed, snapshots, strict=True)}
         try:
-            final, scopes = numbered(value, before.config, lambda scope: versions.get(scope, 0))
+            final, scopes = await asyncio.to_thread(numbered, value, before.config, lambda scope: versions.get(scope, 0))
         except ConfigError as error:
             raise Faulty([Fault(error.path, error.problem)]) from error
         text = seal(final)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -80,10 +81,11 @@ async def edit_json(request: Request) -> Response:
     if current.etag != etag:
         return await _merge(request, value, etag, current)
     value.pop("checked", None)
-    faults = faults_of(value)
+    faults = await asyncio.to_thread(faults_of, value)
     if faults:
         return await show_editor(request, text, etag, 422, faults=faults, problem=_("Nothing was saved."))
-    draft = Draft("queue", "", {}, {}, "UTC", changes=differences(current.value, value))
+    changes = await asyncio.to_thread(differences, current.value, value)
+    draft = Draft("queue", "", {}, {}, "UTC", changes=changes)
     if form.get("do") == "check":
         return await show_editor(request, text, etag, changes=draft.changes)
     return await _save(request, text, value, current, draft, form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -53,7 +54,8 @@ async def show_draft(request: Request, draft: Draft, current: Edition, status: i
         words=labels, utc=_in_utc(draft), zones=zones, countries=country_names(language()),
         entry_json=draft.typed_json or as_json(draft.entry),
         queue_ids=[(str(each["id"]), str(each.get("name", ""))) for each in queues(current.value)],
-        warnings=_warnings(draft, current), members=members_of(draft.entry) if draft.kind == "group" else [],
+        warnings=await asyncio.to_thread(_warnings, draft, current),
+        members=members_of(draft.entry) if draft.kind == "group" else [],
     )  # fmt: skip
 
 
@@ -133,12 +135,16 @@ def saves(kind: Kind) -> Callable[[Request], Awaitable[Response]]:
         do = form.get("do")
         if do == "zone":
             return await show_draft(request, replace(draft, zone=form.get("zone") or UTC_NAME), current)
-        draft = judged(on_top_of(draft, current), current)
+        draft = await asyncio.to_thread(_judged, draft, current)
         if do in ("check", "from_json") or draft.json_fault:
             return await show_draft(request, draft, current, 422 if draft.json_fault else 200)
         return await _save(request, draft, current, form)
 
     return endpoint
+
+
+def _judged(draft: Draft, current: Edition) -> Draft:
+    return judged(on_top_of(draft, current), current)
 
 
 async def _save(request: Request, draft: Draft, current: Edition, form: Form) -> Response:
@@ -156,7 +162,7 @@ async def _save(request: Request, draft: Draft, current: Edition, form: Form) ->
     try:
         done = await publish(request, value, current.etag, action=action, target=target)
     except Stale as error:
-        again = judged(on_top_of(draft, error.current), error.current)
+        again = await asyncio.to_thread(_judged, draft, error.current)
         says = _("Nothing was saved: somebody published at this very moment. Look at it, then save again.")
         return await show_draft(request, again, error.current, 409, problem=says)
     except Faulty as error:

@@ -9,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from admin.state import users
 from edge.core.config import CONFIG_KEY, load_config
 from tests.admin.configure.pages import form_at, seen, send
 from tests.admin.configure.test_document import GROUP, entry, member, value
-from tests.admin.conftest import Admin, Browser
+from tests.admin.conftest import PASSWORD_HASH, Admin, Browser, sign_in
 
 Page = Callable[[str], str]
 HOME = "/configuration"
@@ -288,8 +289,6 @@ def test_times_are_shown_and_read_in_a_chosen_zone(admin: Admin, client: httpx.C
 
 
 def test_without_redis_nothing_is_saved_and_nothing_typed_is_lost(serve: Any, admin: Admin) -> None:
-    from tests.admin.conftest import sign_in
-
     away = serve("http://127.0.0.1:9")
     away.publish(entry("sale"))
     with away.anyone() as client:
@@ -311,3 +310,33 @@ def test_a_group_of_a_published_configuration_is_listed(admin: Admin, client: ht
     assert "a (2), b" in said
     assert "40 inside" in said
     assert "No queue matches" in seen(get(client, f"{HOME}?q=zzz"))
+
+
+def test_the_settings_speak_japanese(admin: Admin, client: httpx.Client) -> None:
+    client.headers["Accept-Language"] = "ja"
+    assert "キューの設定" in seen(get(client, HOME))
+    said = after(client, save(client, SALE, admit_per_minute="90", countries=["JP"]))
+    assert "キュー sale、国：なし → [\"JP\"]。 キュー sale、毎分の入場数：60 → 90。" in said
+    assert "日本" in get(client, SALE)
+    assert "キュー sale のルール /sale/* が当てはまります。" in seen(get(client, f"{HOME}/explain?url=%2Fsale%2Fx"))
+
+
+def test_what_a_role_may_not_do_is_shown_disabled_and_refused(admin: Admin, client: httpx.Client) -> None:
+    html = get(client, SALE)
+    with admin.anyone() as viewer:
+        admin.app.state.desk.db.run_now(
+            lambda session: users.add(session, "v1", "vera", "viewer", 0, password_hash=PASSWORD_HASH)
+        )
+        assert sign_in(viewer, user="vera").status_code == 303
+        page = get(viewer, SALE)
+        assert "Your role may look, not change. Roles that may: operator, owner." in seen(page)
+        assert '<fieldset class="plain" disabled>' in page
+        assert "New queue" not in seen(get(viewer, HOME))
+        assert send(viewer, page, SALE, poll_s="9").status_code == 403
+        assert viewer.get(f"{SALE}/remove").status_code == 403
+        assert viewer.get(f"{HOME}/transfer/export?part=people").status_code == 403
+    assert "disabled" not in form_html(html)
+
+
+def form_html(html: str) -> str:
+    return html.partition('<fieldset class="plain')[2].partition(">")[0]
