@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from edge.core.work import Challenge, solve
 from sim.load.watch import Watch
 
 TIMEOUT_S = 10.0
@@ -46,6 +47,7 @@ class Visitor:
         self._jar = httpx.Cookies()
         parts = urlsplit(url)
         self._site = f"{parts.scheme}://{parts.netloc}"
+        self._task, self._solution = "", ""  # the work that a queue may ask for before a place
         self._closes_s = math.inf  # waits until the end
         if self._random.random() * 100 < plan.closers_percent:
             self._closes_s = self._random.expovariate(4 / plan.lasts_s)
@@ -73,13 +75,22 @@ class Visitor:
             if queue is None:
                 return True  # no cookie yet: the page reloads
             status = self._read(await self._ask("status", f"{self._site}/.stanchion/{queue}/status", "application/json"))
-            poll_s = float(status.get("poll_s") or RETRY_S)
+            poll_s = 0.0 if await self._works(status) else float(status.get("poll_s") or RETRY_S)
             if status.get("position") and status.get("epoch"):
                 self._watch.placed(self._number, str(status["epoch"]), str(status.get("lane") or ""), int(status["position"]))
             if status.get("state") == "called" and poll_s > 1 and status.get("wait_s", {}).get("high"):
                 continue  # the minute is full: poll_s says when
             if status and status.get("state") not in _WAITING:
                 return True
+
+    async def _works(self, status: dict[str, Any]) -> bool:
+        """Does the work that the queue asks for; whether there was any to do."""
+        asked = status.get("challenge")
+        if not isinstance(asked, dict) or asked.get("text") == self._task:
+            return False
+        challenge = Challenge(str(asked["text"]), int(asked["bits"]), int(asked["count"]))
+        self._task, self._solution = challenge.text, await asyncio.to_thread(solve, challenge)
+        return True
 
     @staticmethod
     def _read(answer: httpx.Response | None) -> dict[str, Any]:
@@ -106,7 +117,7 @@ class Visitor:
         self._watch.went_out()
 
     async def _ask(self, kind: str, url: str, accept: str, method: str = "GET") -> httpx.Response | None:
-        headers = {"accept": accept}
+        headers = {"accept": accept} | ({"stanchion-work": self._solution} if self._solution else {})
         if method == "POST":
             headers |= {"sec-fetch-site": "same-origin", "origin": self._site}
         request = self._client.build_request(method, url, headers=headers)

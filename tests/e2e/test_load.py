@@ -35,6 +35,13 @@ def test_it_stops_by_itself_while_people_wait(stack: Stack) -> None:
     assert "still there at the end: 3" in result.output
 
 
+def test_visitors_do_the_work_that_a_queue_asks_for(stack: Stack) -> None:
+    before = stack.api("GET", "/queues/toil")["length"]
+    words = ["load", f"{stack.edge}/toil/x", "--people", "3", "--ramp-s", "0", "--lasts-s", "5", "--closers-percent", "0"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert stack.api("GET", "/queues/toil")["length"] == before + 3
+
+
 def test_a_silent_address_is_said_in_words() -> None:
     words = ["load", f"http://127.0.0.1:{free_port()}/", "--people", "1", "--ramp-s", "0", "--lasts-s", "1"]
     result = CliRunner().invoke(main, words)
