@@ -59,4 +59,7 @@ EXPLAINED: Sequence[str] = (
     N_("The visitor gets the page that says closed."),
     N_("The gate answers itself."),
     N_("The queue decides by its state."),
+    N_("There is none, so the visitor is asked to sign in."),
+    N_("Queue %(queue)s gives places to accounts only: the site's word has to stand in %(where)s (visitor_key)."),
+    N_("Before a place the visitor's machine has to compute (proof_of_work_bits %(bits)s of queue %(queue)s)."),
 )
