@@ -54,7 +54,7 @@ async def make_brand(request: Request) -> Response:
     return _answer(made, 201)
 
 
-@router.get("/brands/{brand}", responses=described(404))
+@router.get("/brands/{brand}", responses=described(404, 422))
 @needs(Permission.SEE)
 async def get_brand(request: Request, brand: str) -> Response:
     """A brand with its files as it stands: the draft's, else those published last, else those that come with the product."""
@@ -73,7 +73,7 @@ async def put_draft(request: Request, brand: str) -> Response:
     return _answer(await _studio(request).sheet(brand))
 
 
-@router.delete("/brands/{brand}/draft", status_code=204, responses=described(404, 412, 428), openapi_extra=IF_MATCH)
+@router.delete("/brands/{brand}/draft", status_code=204, responses=described(404, 412, 422, 428), openapi_extra=IF_MATCH)
 @needs(Permission.EDIT_PAGES)
 async def discard_draft(request: Request, brand: str) -> Response:
     """Ends the draft."""
@@ -110,7 +110,7 @@ async def publish_brand(request: Request, brand: str) -> Mapping[str, Any]:
     return {"brand": brand, "version": done.version, "languages": list(done.languages), "notes": list(done.notes)}
 
 
-@router.get("/brands/{brand}/versions", responses=described(404))
+@router.get("/brands/{brand}/versions", responses=described(404, 422))
 @needs(Permission.SEE)
 async def list_brand_versions(request: Request, brand: str) -> Mapping[str, Any]:
     """What was published, the newest first."""
