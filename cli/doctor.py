@@ -40,9 +40,11 @@ def _our_cookies(response: httpx.Response) -> set[str]:
 
 
 def is_ours(response: httpx.Response) -> bool:
-    """Whether the gate had a hand in an answer: it held it, or it set a cookie."""
-    return bool(_our_cookies(response)) or (response.status_code in (200, 202, 429, 503) and _is_uncacheable(response)
-                                            and "cdn-cache-control" in response.headers)  # fmt: skip
+    """Whether the gate had a hand in an answer: it held it, says so, or set a cookie."""
+    if _our_cookies(response) or "stanchion-state" in response.headers:
+        return True
+    is_held = response.status_code in (200, 202, 429, 503) and "cdn-cache-control" in response.headers
+    return is_held and _is_uncacheable(response)
 
 
 def _is_uncacheable(response: httpx.Response) -> bool:

@@ -71,6 +71,12 @@ class Saying:
         challenge = challenge_for(self.queue, hopeful.visitor)
         return challenge is not None and not is_solved(challenge, self.request.header(WORK_HEADER))
 
+    def _sign_in(self) -> Outcome:
+        """Asks to sign in. The log tells a visitor without a word from a gate that could not read any."""
+        has_secret = bool(self.context.secret(secret_name(self.queue)))
+        return self._no_place("sign_in", "nobody vouches for the visitor" if has_secret else
+                              f"nobody can be vouched for: there is no secret {secret_name(self.queue)}")  # fmt: skip
+
     def _no_place(self, state: str, why: str) -> Outcome:
         """For who has to sign in first, and for a key that had its visit: no place, and the cookies stay as they are."""
         url = self.queue.sign_in_url if state == "sign_in" else None

@@ -219,7 +219,7 @@ class Step(Saying):
     def _arriving(self) -> Standings:
         hopeful, node, queue, key = self.visitor.candidate, self.context.node, self.queue, self._key()
         if queue.visitor_key_required and not key:
-            return self._no_place("sign_in", "nobody vouches for the visitor")
+            return self._sign_in()
         ticket = f"{self.request.random}{'c' if hopeful else ''}"
         # A newcomer's step that has begun to join goes on, whatever this node has learnt of the queue meanwhile: the join may
         # have been an admission.

@@ -85,6 +85,20 @@ def test_other_spellings_of_a_path_beyond_ascii() -> None:
     assert "BAD a doubled slash does not slip past: //%C3%A9t%C3%A9/" in output
 
 
+def test_a_gate_that_asks_to_sign_in_is_known_by_its_state() -> None:
+    def handler(message: Message, stream: Stream) -> None:
+        target = message.target.decode()
+        if target.startswith("/.stanchion/"):
+            stream.sock.sendall(ok(b"{}", status="200 OK" if target.endswith("health") else "404 Not Found"))
+        else:
+            told = ok(b"sign in", "Cache-Control: private, no-store", "Stanchion-State: sign_in", status="401 Unauthorized")
+            stream.sock.sendall(told.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if message.start.startswith(b"HEAD") else told)
+
+    with raw_server(handler) as server:
+        code, output = doctor(f"{server.url}/sale/")
+    assert code == 0, output
+
+
 def test_an_address_that_nothing_guards_is_told() -> None:
     with raw_server(gate("x", guarded=())) as server:  # type: ignore[arg-type]
         code, output = doctor(f"{server.url}/sale/")

@@ -144,6 +144,14 @@ def test_signed_out_one_comes_as_anybody_or_not_at_all() -> None:
     assert stranger.join() == 1
 
 
+def test_a_gate_without_the_secret_says_so_in_its_log() -> None:
+    here = keyed(visitor_key_required=True)
+    assert device(here, "").get().decision.why.startswith("nobody vouches for the visitor")
+    here.node.context.secret = {"lane:launch": ""}.get
+    got = device(here).get()
+    assert (got.status, got.decision.why.partition(";")[0]) == (401, "nobody can be vouched for: there is no secret lane:launch")
+
+
 def test_nobody_walks_past_the_sign_in_while_there_is_no_queue() -> None:
     here = keyed(manual=False, admit_per_minute=600, burst=100, visitor_key_required=True)
     assert device(here, "").get().status == 401

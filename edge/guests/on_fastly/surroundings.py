@@ -56,11 +56,12 @@ class Surroundings:
         return self.settings.get(name)
 
     def secret(self, name: str) -> str | None:
-        """A secret, or None. Raises OSError when the store cannot be read."""
+        """A secret, or None; names there have a dot for our colon. Raises OSError when the store cannot be read."""
         try:
             if self._secrets is None:
                 self._secrets = secret_store.Store.open(SECRET_STORE)
-            found = self._secrets.get(name)
+            # Names in Fastly's stores are letters, digits, dashes, underscores and dots.
+            found = self._secrets.get(name.replace(":", "."))
             if found is None:
                 return None
             with found:

@@ -176,7 +176,7 @@ def test_the_country_comes_from_the_platform(desk: Desk) -> None:
 
 
 def test_the_sites_word_in_a_header_leads_to_its_lane(desk: Desk) -> None:
-    secret = desk.platform.secrets["lane:vouch"] = "a secret of the shop with 32 bytes and more"
+    secret = desk.platform.secrets["lane.vouch"] = "a secret of the shop with 32 bytes and more"
     word = jwt.encode({"lane": "members", "exp": int(time.time()) + 600}, secret, "HS256").encode()
     for headers, lane in (((("x-member", word),), "members"), ((), "standard")):
         first = cookies(desk.ask("/vouch/", headers=headers)[1])
