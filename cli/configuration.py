@@ -120,13 +120,16 @@ def _put_in_force(text: str, store: KvFolder, environ: dict[str, str]) -> tuple[
         snapshot = send(take_snapshot(scope, secrets.token_hex(16)), environ).snapshot
         return snapshot.config_version if snapshot else 0
 
-    before = _in_force(store)
+    read, before = store.get(CONFIG_KEY), _in_force(store)
     value, changed = numbered(read_json(text), before, in_state)
     final = seal(value)
     after = load_config(final)
     for scope in dict.fromkeys(queue.scope for queue in after.queues):
         if not before.scope(scope):
             _start(after.scope(scope)[0], environ)
+    if store.get(CONFIG_KEY) != read:
+        what = "something else published while Redis was asked, the console perhaps"
+        raise click.ClickException(f"{what}: nothing was changed; look at it, and apply again")
     store.put(CONFIG_KEY, final)
     return before, after, changed
 

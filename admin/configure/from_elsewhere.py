@@ -63,3 +63,5 @@ EXPLAINED: Sequence[str] = (
     N_("Queue %(queue)s gives places to accounts only: the site's word has to stand in %(where)s (visitor_key)."),
     N_("Before a place the visitor's machine has to compute (proof_of_work_bits %(bits)s of queue %(queue)s)."),
 )
+# Values in those sentences that are words.
+VALUES_SAID: Sequence[str] = (N_("candidate's cookie"), N_("pass"), N_("place"), N_("an unknown country"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from admin.configure.numbering import numbered
 from cli.main import main
 from cli.redis_rest import send
 from edge.core.commands import take_snapshot
@@ -161,3 +162,18 @@ def test_without_redis_nothing_is_put_in_force(desk: Desk, monkeypatch: pytest.M
     assert code == 1
     assert "does not answer" in output
     assert not (desk.folder / "kv" / "config.json").exists()
+
+
+def test_what_somebody_else_publishes_meanwhile_is_not_lost(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.apply(queue("raced"))
+    theirs = json.dumps({"queues": [queue("raced", poll_s=9)]})
+
+    def numbered_slowly(*arguments: Any) -> Any:
+        (desk.folder / "kv" / "config.json").write_text(theirs)
+        return numbered(*arguments)
+
+    monkeypatch.setattr("cli.configuration.numbered", numbered_slowly)
+    code, output = desk.apply(queue("raced", idle_s=99))
+    assert code == 1
+    assert "something else published" in output
+    assert (desk.folder / "kv" / "config.json").read_text() == theirs

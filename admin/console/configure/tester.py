@@ -10,6 +10,7 @@ from admin.access.needs import needs
 from admin.access.permissions import Permission
 from admin.configure.asking import Asked, explained
 from admin.configure.countries import country_names
+from admin.configure.from_elsewhere import VALUES_SAID
 from admin.console.configure.common import HOME, show
 from admin.desk import desk
 from admin.words import gettext as _
@@ -54,7 +55,11 @@ def _headers(asked: dict[str, str]) -> dict[str, str]:
 
 
 def _spoken(answer: Explanation) -> list[str]:
-    return [_(WORDS[step.code]) % step.values for step in answer.steps]
+    return [_(WORDS[step.code]) % {name: _said(value) for name, value in step.values.items()} for step in answer.steps]
+
+
+def _said(value: str) -> str:
+    return _(value) if value in VALUES_SAID else value
 
 
 ROUTES = [Route(PATH, tester, methods=["GET"])]

@@ -121,7 +121,7 @@ def test_json_keeps_its_line_numbers(chromium: Browser, shop: Admin, faults: Fau
 PAGES = {
     "overview": "", "queue": "/queues/sale", "group": "/groups/world",
     "remove": "/queues/sale/remove", "json": "/json", "history": "/history", "version": "/history/1",
-    "explain": "/explain?url=https%3A%2F%2Fshop.example.org%2Fconcert%2F1&country=JP",
+    "explain": "/explain?url=https%3A%2F%2Fshop.example.org%2Fconcert%2F1&country=JP", "transfer": "/transfer",
 }  # fmt: skip
 
 
