@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from cli.written import check_writable, write
 from sim.load.target import TargetError, checked_target
 from sim.load.visitors import Plan, run_load
 from sim.load.watch import Expected, Watch, as_text
@@ -33,6 +34,7 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
 
     Exit code 1 when a visitor sees a law broken: a position shown twice, or more admissions than you said to expect.
     """
+    check_writable(json_file)
     try:
         target = checked_target(url)
     except TargetError as error:
@@ -43,8 +45,7 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
         asyncio.run(run_load(target, plan, watch, bar.update))
     data = watch.figures()
     click.echo(as_text(data))
-    if json_file is not None:
-        json_file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write(json_file, json.dumps(data, indent=1) + "\n")
     if not watch.took_ms["page"]:
         raise click.ClickException(f"nothing answers at {target}: is the edge running?")
     if watch.broken:

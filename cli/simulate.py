@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from types import FrameType
@@ -11,6 +10,7 @@ from types import FrameType
 import click
 
 from cli.processes import ENDING_SIGNALS, handle
+from cli.written import check_writable, write
 from edge.core.errors import ConfigError
 from sim.page import as_page
 from sim.report import as_text, violation_text
@@ -32,9 +32,8 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
 
     Exit code 1 when a law is broken; the history of the visitor that shows it is printed.
     """
-    for path in (json_file, page_file):
-        if path is not None and not os.access(path.parent, os.W_OK):
-            raise click.UsageError(f"{path} cannot be written: {path.parent} is no folder that may be written to")
+    check_writable(json_file)
+    check_writable(page_file)
     handle(_interrupt, *ENDING_SIGNALS)  # also in the background: the redis-server that was started ends too
     try:
         sale = load_sale(file) if seed is None else load_sale(file, seed)
@@ -47,18 +46,9 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
     except (ServerError, StoreFailed) as error:
         raise click.ClickException(str(error)) from error
     click.echo(as_text(data))
-    for path, text in ((json_file, json.dumps(data, indent=1) + "\n"), (page_file, as_page(data))):
-        if path is not None:
-            _write(path, text)
+    write(json_file, json.dumps(data, indent=1) + "\n")
+    write(page_file, as_page(data))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error}") from error
-    click.echo(f"written: {path}", err=True)

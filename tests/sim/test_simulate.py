@@ -207,8 +207,11 @@ def test_a_file_is_named_once_whatever_is_wrong_with_it(tmp_path: Path, data: by
     assert result.output.count(str(file)) == 1
 
 
-@pytest.mark.parametrize("option", ["--json", "--page"])
-def test_figures_that_cannot_be_written_are_refused_before_the_sale(tmp_path: Path, option: str) -> None:
-    result = CliRunner().invoke(main, ["simulate", str(SALES / "small.toml"), option, str(tmp_path / "nowhere" / "x")])
+@pytest.mark.parametrize(("words", "option"), [
+    (("simulate", str(SALES / "small.toml")), "--json"), (("simulate", str(SALES / "small.toml")), "--page"),
+    (("load", "http://127.0.0.1:9/"), "--json"),
+])  # fmt: skip
+def test_figures_that_cannot_be_written_are_refused_before_the_run(tmp_path: Path, words: tuple[str, ...], option: str) -> None:
+    result = CliRunner().invoke(main, [*words, option, str(tmp_path / "nowhere" / "x")])
     assert result.exit_code == 2
     assert "nowhere is no folder that may be written to" in result.output
