@@ -19,6 +19,7 @@ from admin.access.api_tokens import ApiTokens
 from admin.access.doors import Doors
 from admin.access.identity import Identity
 from admin.access.needs import check_routes, public
+from admin.access.oidc import Provider
 from admin.access.people import People
 from admin.access.rates import Rates
 from admin.access.sessions import Sessions
@@ -36,6 +37,7 @@ from admin.operate import desk as operate
 from admin.operations import Operations
 from admin.publish.sources import TEMPLATES
 from admin.request_ids import RequestIds
+from admin.request_log import RequestLog
 from admin.security import STATIC_PREFIX, SecurityHeaders, SessionCookies
 from admin.settings import Settings
 from admin.state.db import Database, StateError
@@ -85,12 +87,14 @@ def create_app(
         app.include_router(router)
     app.router.routes += console.ROUTES
     app.add_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
+    app.add_route("/readyz", readyz, methods=["GET"], include_in_schema=False)
     app.mount(STATIC_PREFIX.rstrip("/"), StaticFiles(directory=STATIC), name="static")
     check_routes(app.router.routes)
     handle_errors(app)
     app.add_middleware(Identity, room=room)
     app.add_middleware(SessionCookies, secret=credentials.session_secret)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestLog)
     if settings.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     app.add_middleware(RequestIds, trusted_proxies=settings.trusted_proxies)
@@ -127,6 +131,7 @@ def _desk(
         sessions=Sessions(db, credentials.fingerprint),
         throttle=Throttle(monotonic_s),
         doors=Doors(db, credentials, unix_s),
+        provider=Provider(settings.oidc, db, unix_s) if settings.oidc else None,
         kv=kv,
         source=source,
         configurator=Configurator(kv, store, source),
@@ -143,10 +148,25 @@ def _desk(
     )
 
 
-@public("says nothing but whether the app and its stores answer")
+@public("says nothing but what answers")
 async def healthz(request: Request) -> Response:
-    """Alive, and what it sees: 200 also when Redis is away, because a restart would not bring it back."""
+    """Alive, and what it sees: 200 also when Redis, the KV store or the database is away, because a restart brings none back."""
+    return JSONResponse({"status": "ok", **await _seen(request)})
+
+
+@public("says nothing but what answers")
+async def readyz(request: Request) -> Response:
+    """Whether to send people here: 503 while the app's own database is away, because nobody can sign in then."""
+    seen = await _seen(request)
+    ready = seen["database"] == "ok"
+    return JSONResponse({"status": "ok" if ready else "not ready", **seen}, 200 if ready else 503)
+
+
+async def _seen(request: Request) -> dict[str, str]:
     room: Desk = request.app.state.desk
-    published = await room.source.published()
-    seen = {"redis": "away" if room.watch.problem else "ok", "configuration": "bad" if published.problem else "ok"}
-    return JSONResponse({"status": "ok", **seen})
+    published, away = await room.source.published(), await room.db.check()
+    return {
+        "database": "away" if away else "ok",
+        "redis": "away" if room.watch.problem else "ok",
+        "configuration": "bad" if published.problem else "ok",
+    }

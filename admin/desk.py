@@ -12,6 +12,7 @@ from starlette.requests import Request
 from admin.access.account import Account
 from admin.access.api_tokens import ApiTokens
 from admin.access.doors import Doors
+from admin.access.oidc import Provider
 from admin.access.people import People
 from admin.access.rates import Rates
 from admin.access.sessions import Sessions
@@ -48,6 +49,8 @@ class Desk:
     sessions: Sessions
     throttle: Throttle
     doors: Doors
+    # Where people may sign in elsewhere; None: nowhere.
+    provider: Provider | None
     kv: Kv
     source: ConfigurationSource
     configurator: Configurator

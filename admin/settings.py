@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from admin.access.permissions import ROLES
 from edge.core.errors import ConfigError
 from edge.core.scripts import Flavour
 from edge.core.tokens import Keyring
@@ -26,17 +27,20 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True)
 class Oidc:
-    """A provider where people may sign in. `name`: of the button; `role_claim`: whose value is a role, or is named in `roles`.
+    """A provider where people may sign in.
 
-    Without a claim only people who were created before may come in, by the provider's `preferred_username` or verified `email`.
+    `name`: of the button; `name_claim`: by which people who were created before are found (`email` counts when it is verified);
+    `role_claim`: whose values are roles, or names that `roles` translates. Without it only people who were created may come in.
     """
 
     issuer: str
     client_id: str
     client_secret: str = field(repr=False)
     name: str = "single sign-on"
+    name_claim: str = "email"
     role_claim: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
+    scope: str = "openid email profile"
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,28 @@ def _signing_keys(environ: Mapping[str, str]) -> Keyring | None:
         raise SettingsError(f"STANCHION_SIGNING_KEYS: {error}. Give the admin the same keys as the edges.") from None
 
 
+def _oidc(environ: Mapping[str, str]) -> Oidc | None:
+    names = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "NAME", "NAME_CLAIM", "ROLE_CLAIM", "ROLES", "SCOPE")
+    given = {name: environ.get(f"STANCHION_ADMIN_OIDC_{name}", "").strip() for name in names}
+    if not given["ISSUER"]:
+        return None
+    for name in ("CLIENT_ID", "CLIENT_SECRET"):
+        if not given[name]:
+            raise SettingsError(f"STANCHION_ADMIN_OIDC_{name}: it is not set, and STANCHION_ADMIN_OIDC_ISSUER is.")
+    url = urlsplit(given["ISSUER"])
+    if not url.hostname or not (url.scheme == "https" or (url.scheme == "http" and url.hostname in _LOOPBACK)):
+        raise SettingsError("STANCHION_ADMIN_OIDC_ISSUER: the value does not fit. Allowed: https://host[/path].")
+    pairs = [pair.rpartition("=") for pair in given["ROLES"].split()]
+    for value, _, role in pairs:
+        if not value or role not in ROLES:
+            allowed = f"pairs such as group=operator, separated by blanks; roles are {', '.join(ROLES)}"
+            raise SettingsError(f"STANCHION_ADMIN_OIDC_ROLES: {value[:40]!r} does not fit. Allowed: {allowed}.")
+    more = {name.lower(): given[name] for name in ("NAME", "NAME_CLAIM", "ROLE_CLAIM", "SCOPE") if given[name]}
+    return Oidc(
+        given["ISSUER"], given["CLIENT_ID"], given["CLIENT_SECRET"], roles={value: role for value, _, role in pairs}, **more
+    )
+
+
 def load(environ: Mapping[str, str]) -> Settings:
     """Reads the settings; an empty value means the default. Raises SettingsError for the first that breaks its rule."""
     redis_url = _redis_url(environ)
@@ -160,5 +186,6 @@ def load(environ: Mapping[str, str]) -> Settings:
         trusted_proxies=_networks(environ),
         database_url=environ.get("STANCHION_ADMIN_DATABASE_URL", "").strip(),
         api_per_minute=_whole(environ, "STANCHION_ADMIN_API_PER_MINUTE", API_PER_MINUTE, 1, 1_000_000),
+        oidc=_oidc(environ),
         local=environ.get("STANCHION_LOCAL", "").strip() == "1",
     )

@@ -133,6 +133,30 @@ SETTINGS: tuple[Setting, ...] = (
         secret=True,
     ),
     Setting(
+        "STANCHION_ADMIN_OIDC_ISSUER",
+        "",
+        "An OpenID Connect provider where people sign in to the admin, `https://…`. Empty: names and passwords only.",
+    ),
+    Setting("STANCHION_ADMIN_OIDC_CLIENT_ID", "", "The admin's client id there; its redirect address is `/oidc/callback`."),
+    Setting("STANCHION_ADMIN_OIDC_CLIENT_SECRET", "", "The admin's client secret there.", secret=True),
+    Setting("STANCHION_ADMIN_OIDC_NAME", "single sign-on", "What the button to the provider is called."),
+    Setting(
+        "STANCHION_ADMIN_OIDC_NAME_CLAIM",
+        "email",
+        "The claim by which people who were created before are found the first time; `email` counts when it is verified.",
+    ),
+    Setting(
+        "STANCHION_ADMIN_OIDC_ROLE_CLAIM",
+        "",
+        "The claim that gives roles (dots lead into objects). Empty: only people who were created before may come in.",
+    ),
+    Setting(
+        "STANCHION_ADMIN_OIDC_ROLES",
+        "",
+        "What values of that claim mean, as `value=role` pairs separated by blanks; a role by its own name needs no pair.",
+    ),
+    Setting("STANCHION_ADMIN_OIDC_SCOPE", "openid email profile", "What the admin asks the provider for."),
+    Setting(
         "STANCHION_ADMIN_API_PER_MINUTE",
         "6000",
         "How often each token may ask the admin's API in a minute.",

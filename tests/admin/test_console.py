@@ -269,7 +269,7 @@ def test_redis_away_leaves_the_page_up(serve: Serve, redis_server: Any) -> None:
             assert unsure.status_code == 503
             assert 'name="request_id" value="r-1"' in unsure.text
             assert 'value="sale"' in unsure.text
-            assert client.get("/healthz").json() == {"status": "ok", "redis": "away", "configuration": "ok"}
+            assert client.get("/healthz").json() == {"status": "ok", "database": "ok", "redis": "away", "configuration": "ok"}
             bridge.start()
             admin.clock.ahead_s += 2
             assert client.post(f"{SALE}/admit", data={**form, "count": "5"}).status_code == 303

@@ -117,7 +117,7 @@ def test_the_tables_are_not_empty() -> None:
 
 
 def test_every_route_of_the_app_is_in_a_table(admin: Admin) -> None:
-    known = {path for _, path in API_ROUTES + CONSOLE_ROUTES} | {"/healthz", "/openapi.json", "/static"}
+    known = {path for _, path in API_ROUTES + CONSOLE_ROUTES} | {"/healthz", "/readyz", "/openapi.json", "/static"}
     for route in admin.app.routes:
         if isinstance(route, (Route, Mount)):
             assert route.path in known
@@ -132,6 +132,8 @@ def test_get_changes_nothing(quiet: Admin) -> None:
         before = everything(quiet)
         assert len(before) > 3
         for path in GETS:
+            if path.startswith("/oidc/"):
+                continue  # Without a provider there is nothing; tests/admin/access/test_oidc.py has one.
             for queue_id in ("sale", "unborn") if "{queue_id}" in path else ("",):
                 url = fill(path.replace("{queue_id}", queue_id))
                 answer = client.get(url, params=query, headers={"Authorization": f"Bearer {API_TOKEN}"})
