@@ -25,6 +25,8 @@ from admin.publish.press import Press
 from admin.publish.samples import BLOCKED, sample_status
 from edge.core.pages import content_security_policy
 
+# A page whose turn has come takes the focus; among forty others it would scroll there and keep the keyboard.
+_NO_FOCUS = "if (top !== self) HTMLElement.prototype.focus = () => {};"
 _INDEX = Environment(loader=PackageLoader("admin.publish", "."), autoescape=select_autoescape(["html"]), trim_blocks=True)
 
 
@@ -56,6 +58,8 @@ def application(templates_dir: Path) -> Starlette:
             html = str(press.run(where["brand"], job)["page"])
         except (PublishError, ValueError) as error:
             return HTMLResponse(_error(str(error)), 500)
+        quiet = f'<script nonce="{nonce}">{_NO_FOCUS}</script>'
+        html = html.replace("<head>", f"<head>{quiet}", 1)
         return HTMLResponse(html, headers={"Content-Security-Policy": content_security_policy(nonce)})
 
     def status(request: Request) -> Response:

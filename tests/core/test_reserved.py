@@ -10,7 +10,7 @@ from edge.core import commands
 from tests.core.support import HTML, JSON, MANUAL, Browser, World, away, busy, full, only, queue, set_cookies, waiting
 
 KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at", "message",
-        "arrival", "draw", "lane", "sign_in"}  # fmt: skip
+        "arrival", "draw", "lane", "sign_in", "challenge"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from admin.publish import preview
 from admin.publish.pictures import PICTURES
 from admin.publish.preview import LOOKS, application, brands
 from edge.core.pages import STATES
+from tests.admin.publish.visitor import chromium
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
 
@@ -73,3 +77,33 @@ def test_pictures_have_names_of_their_own_and_show_what_there_is() -> None:
     assert len({each.name for each in PICTURES}) == len(PICTURES)
     assert {each.brand for each in PICTURES} == set(brands(TEMPLATES))
     assert {each.state for each in PICTURES} <= set(preview.LOOKS)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = uvicorn.Server(uvicorn.Config(application(TEMPLATES), host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=10)
+
+
+def test_the_preview_opens_at_its_top_and_without_a_complaint(address: str) -> None:
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        complaints: list[str] = []
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("response", lambda answer: complaints.append(answer.url) if answer.status >= 400 else None)
+        tab.goto(f"{address}/?look=called", wait_until="networkidle")
+        assert len(tab.frames) == 4
+        assert tab.frames[1].evaluate("typeof byId") == "undefined"
+        assert tab.frames[1].locator("#enter").is_visible()
+        assert tab.evaluate("[scrollY, document.activeElement.tagName]") == [0, "BODY"]
+        assert complaints == []
+        tab.goto(f"{address}/page/shop/en/called", wait_until="networkidle")
+        assert tab.evaluate("document.activeElement.id") == "enter", "by itself the page takes the focus"
