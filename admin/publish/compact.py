@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 _RAW = re.compile(r"(<(script|style)\b[^>]*>)(.*?)(</\2>)", re.DOTALL | re.IGNORECASE)
+# Between two sentences; a line break there is a blank for a browser.
+_SENTENCES = re.compile(r"([。！？」])((?:</[a-z]+>)*)\n(?=<span|<bdi)")
 _OTHERS = re.compile(r"[^\x00-\x7f]")
 
 
@@ -24,6 +26,11 @@ def compact(page: str) -> str:
         at = found.end()
     parts.append(_OTHERS.sub(_reference, page[at:]))
     return "".join(parts)
+
+
+def closed_up(page: str, language: str) -> str:
+    """The page without blanks between sentences in Chinese and Japanese, whose full stop brings its own space along."""
+    return _SENTENCES.sub(r"\1\2", page) if language.split("-")[0] in ("ja", "zh") else page
 
 
 def _reference(letter: re.Match[str]) -> str:

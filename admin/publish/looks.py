@@ -6,6 +6,7 @@ from pathlib import Path
 
 from admin.publish.brand import load_brand
 from admin.publish.catalogue import available_languages
+from admin.publish.compact import closed_up
 from admin.publish.errors import PublishError
 from admin.publish.fitness import check_rendered
 from admin.publish.render import render_pages
@@ -33,4 +34,4 @@ def preview_page(templates_dir: Path, brand: str, language: str, look: str, nonc
     shown = "candidate" if look == BLOCKED else look
     values = sample_values(shown, nonce=nonce, poll_s="1" if look == BLOCKED else _STILL_POLL_S, retry_s=_STILL_POLL_S,
                            status_url=status_url, message=message)  # fmt: skip
-    return compile_page(page).fill(values)
+    return compile_page(closed_up(page, language)).fill(values)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from admin.publish.brand import load_brand
 from admin.publish.catalogue import available_languages
-from admin.publish.compact import compact
+from admin.publish.compact import closed_up, compact
 from admin.publish.errors import PublishError
 from admin.publish.fitness import check_rendered
 from admin.publish.render import render_pages
@@ -45,5 +45,5 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = (), page
             except ValueError as error:
                 raise PublishError(brand, 0, str(error)) from error
             check_rendered(found, language, state, page, templates_dir, chosen)
-            pages[language, state] = seal(compact(page))
+            pages[language, state] = seal(compact(closed_up(page, language)))
     return Publication(brand, chosen, pages)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from admin.publish.brand import Brand
 from admin.publish.errors import PublishError
+from admin.publish.headings import fitted
 from admin.publish.languages import direction, font_stack, line_height
 from admin.publish.limits import PAGE_MAX_CHARS, Sandbox, TooMuchError, time_limit
 from admin.publish.locales import own_name
@@ -54,6 +55,7 @@ def render_pages(brand: Brand, language: str, templates_dir: Path, states: Seque
         "font": Markup(font_stack(brand.font, language)),
         "offered": [(name, own_name(name), direction(name)) for name in offered],
         "pgettext": texts.pgettext,
+        "fit": lambda message: fitted(message, message.plain, language),
         "words": words.live(),
         "plural_css": Markup(words.css()),
         "support": brand.support,
