@@ -37,6 +37,7 @@ from admin.state.users import LastOwner
 from admin.store import StoreUnavailable
 from admin.studio.content import BadContent
 from admin.studio.studio import MovedOn, UnknownBrand
+from admin.transfer.bundle import BadBundle
 from admin.visits import VisitRefused
 from admin.words import _
 from edge.core.question import BadQuestion
@@ -44,7 +45,7 @@ from edge.core.question import BadQuestion
 _ON_PURPOSE = (
     Problem, UnknownQueue, UnknownPerson, UnknownToken, Changed, LastOwner, Refused, TooManySteps, BadBody, BadValue,
     StoreUnavailable, VisitRefused, NoKeys, StateUnavailable, NoSuchEntry, UnknownVersion, Faulty, Stale,
-    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError,
+    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError, BadBundle,
 )  # fmt: skip
 
 

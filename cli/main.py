@@ -1,9 +1,10 @@
-"""`stanchion`: run, queues, publish, preview, config, crawlers, draw, explain, invite, doctor, kv, deploy, simulate, load."""
+"""`stanchion` and its commands."""
 
 from __future__ import annotations
 
 import click
 
+from cli.admin import admin
 from cli.configuration import config
 from cli.crawlers import crawlers
 from cli.deploy.command import deploy
@@ -26,7 +27,10 @@ def main() -> None:
     """A virtual waiting room that runs at the edge."""
 
 
-for command in (run, publish, preview, config, crawlers, draw, explain, invite, queues, doctor, kv, deploy, simulate, load):
+COMMANDS = (
+    run, publish, preview, config, crawlers, draw, explain, invite, queues, doctor, kv, deploy, simulate, load, admin,
+)  # fmt: skip
+for command in COMMANDS:
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from admin.state.users import LastOwner
 from admin.store import RETRY_AFTER_S, StoreUnavailable
 from admin.studio.content import BadContent
 from admin.studio.studio import MovedOn, UnknownBrand
+from admin.transfer.bundle import BadBundle
 from admin.visits import VisitRefused
 from edge.core.question import BadQuestion
 
@@ -90,6 +91,8 @@ def as_problem(error: Exception) -> Problem:
             return Problem(422, _sentence(error), errors=[{"at": error.at, "problem": error.problem}])
         case NoSuchEntry() | UnknownVersion():
             return Problem(404, _sentence(error))
+        case BadBundle():
+            return Problem(422, _sentence(error), errors=[{"at": place, "problem": problem} for place, problem in error.faults])
         case Faulty():
             errors = [{"at": fault.path, "problem": fault.problem} for fault in error.faults]
             return Problem(422, _sentence(error), errors=errors)

@@ -136,7 +136,9 @@ def test_every_page_passes_axe_and_fits(chromium: Browser, shop: Admin, faults: 
     page = opened(chromium, shop, faults, viewport=size, color_scheme=scheme)
     pictures, found = os.environ.get("STANCHION_SCREENSHOTS"), {}
     for name, path in PAGES.items():
-        page.goto(f"{shop.url}{HOME}{path}")
+        answer = page.goto(f"{shop.url}{HOME}{path}")
+        assert answer
+        assert answer.status == 200, name
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
         if look == "laptop" or name in AXE_ON_A_PHONE:
             page.evaluate(axe)
