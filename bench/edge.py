@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
 import secrets
-import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import redis
 
-from bench.component import CACHE, ROOT
+from bench.component import CACHE
+from bench.programs import free_port, redis_command, running
 from bench.report import Report
 from edge.core.commands import configure
 from edge.core.config import check_config
@@ -33,30 +30,14 @@ QUEUE = {"id": "crowd", "name": "Crowd", "routes": [{"path": "/crowd/*"}], "admi
          "places_per_network_per_minute": 1_000_000}  # fmt: skip
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError(f"nothing listens on {port}")
-
-
 @contextmanager
 def _stack(folder: Path) -> Iterator[tuple[int, redis.Redis]]:
     """A real Redis, the bridge before it and one edge process, all on free ports of loopback."""
-    redis_port, rest_port, edge_port = _free_port(), _free_port(), _free_port()
+    redis_port, rest_port, edge_port = free_port(), free_port(), free_port()
     (folder / "kv").mkdir()
     (folder / "kv" / "config.json").write_text(json.dumps({"queues": [QUEUE]}))
     token = secrets.token_urlsafe(24)
-    environ = os.environ | {
+    environ = {
         "STANCHION_REDIS_PORT": str(rest_port),
         "STANCHION_REDIS_URL": f"redis://127.0.0.1:{redis_port}",
         "UPSTASH_REDIS_REST_URL": f"http://127.0.0.1:{rest_port}",
@@ -68,24 +49,14 @@ def _stack(folder: Path) -> Iterator[tuple[int, redis.Redis]]:
         "STANCHION_COMPONENT": str(build_gatekeeper(CACHE)),
         "STANCHION_LOG_REQUESTS": "0",
     }
-    program = shutil.which("redis-server")
-    assert program, "needs redis-server: apt-get install redis-server"
-    commands = [[program, "--port", str(redis_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-                [sys.executable, "-m", "host.rest"], [sys.executable, "-m", "host.edge"]]  # fmt: skip
-    running: list[subprocess.Popen[bytes]] = []
-    try:
+    commands = [redis_command(redis_port), [sys.executable, "-m", "host.rest"], [sys.executable, "-m", "host.edge"]]
+    with ExitStack() as parts:
         for command, port in zip(commands, (redis_port, rest_port, edge_port), strict=True):
-            running.append(subprocess.Popen(command, env=environ, cwd=ROOT, stdout=subprocess.DEVNULL))
-            _wait(port)
+            parts.enter_context(running(command, port, environ))
         server = redis.Redis(port=redis_port)
         queue = check_config({"queues": [QUEUE]}).queues[0]
         server.execute_command(*configure(queue, secrets.token_hex(16), new=True).eval())
         yield edge_port, server
-    finally:
-        for process in reversed(running):
-            process.terminate()
-        for process in running:
-            process.wait(10)
 
 
 class _Client:

@@ -19,7 +19,6 @@ from admin.configure.deeds import publish
 from admin.configure.document import Entry, NoSuchEntry, copied_queue, find, group_of, queues
 from admin.configure.form import packed, parts, read_form, shown_names
 from admin.configure.service import Edition, Faulty, Published, Stale
-from admin.configure.warn import warnings
 from admin.configure.zones import UTC_NAME, zone_names
 from admin.console.configure.common import HOME, Form, form_of, show, spoken, told, zone_for
 from admin.console.configure.draft import Draft, Kind, as_json, entries, entry_from, judged, on_top_of, put
@@ -69,7 +68,7 @@ def _warnings(draft: Draft, current: Edition) -> list[str]:
     """What the rules of this queue would hold, as published."""
     if draft.kind != "queue" or not draft.original:
         return []
-    return [each.words for each in warnings(current.config) if each.queue_id == draft.original]
+    return [each.words for each in current.warnings if each.queue_id == draft.original]
 
 
 def _new(kind: Kind, current: Edition, copies: str, zone: str) -> Draft:

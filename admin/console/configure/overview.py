@@ -27,7 +27,6 @@ from admin.configure.document import (
     without_queue,
 )
 from admin.configure.service import Edition, Faulty
-from admin.configure.warn import warnings
 from admin.console.configure.common import HOME, form_of, show, spoken
 from admin.console.configure.entry import saved
 from admin.console.pages import QUEUES_PER_PAGE
@@ -65,7 +64,7 @@ def _matches(entry: Entry, search: str) -> bool:
 
 def _warned(current: Edition) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for each in warnings(current.config):
+    for each in current.warnings:
         counts[each.queue_id] = counts.get(each.queue_id, 0) + 1
     return counts
 
