@@ -22,7 +22,7 @@ def stepped(action: Action, before: QueueView, after: QueueView) -> tuple[Values
 
 def _state(action: Action, view: QueueView) -> Values:
     counts = {"epoch": view.epoch, "waiting": view.waiting, "inside": view.inside} if action == "reset" else {}
-    return {"status": view.status, **counts}
+    return {"status": view.status, "mode": view.mode, **counts}
 
 
 def changed(change: LimitsChange, changes: Mapping[str, Value]) -> tuple[Values, Values]:

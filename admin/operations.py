@@ -47,6 +47,17 @@ class Refused(Exception):
     """The queue is not in a state for this. The text says why and what to do."""
 
 
+class Overtaken(Exception):
+    """Limits are not what the operator saw who wants to change them. `names`: which; `now`: the queue as it is."""
+
+    def __init__(self, names: Sequence[str], seen: Mapping[str, int | None], now: QueueView) -> None:
+        values = ", ".join(f"{name} is {getattr(now.limits, name)} now" for name in names)
+        super().__init__(f"somebody else changed the limits meanwhile: {values}")
+        self.names = tuple(names)
+        self.seen = dict(seen)
+        self.now = now
+
+
 @dataclass(frozen=True)
 class Admitted:
     """What became of a batch. `note` says why it was less than asked, or is empty."""
@@ -154,16 +165,48 @@ class Operations:
         now = await self.queue(queue_id)
         return Admitted(count, called, "" if called >= count else stopped or _shortfall(now, lane), now)
 
-    async def change_limits(self, queue_id: str, changes: Mapping[str, Value], request_id: str) -> LimitsChange:
-        """Sets live limits; the same `request_id` sets them once.
+    async def revoke(self, queue_id: str, who: str, lane: str | None = None) -> QueueView:
+        """Ends the visit of one person inside. `who`: a visitor's id (`sub` of Stanchion-Pass), or the number of the place.
 
-        Raises BadValue for a combination that means nothing, Refused when there is no state.
+        Raises Refused when no such visit is inside, BadValue for what can be neither and for an unknown lane.
         """
         queue = await self.configured(queue_id)
-        async with self._changing[queue.id]:
-            return await self._change_limits(queue_id, changes, request_id)
+        now = await self.queue(queue_id)
+        if now.epoch is None:
+            raise Refused(START_FIRST)
+        line, position, visitor = await self._place_of(queue, who.strip(), lane)
+        member = commands.member(position, line) if position else f"v{visitor}"
+        if await self._store.plain(commands.read_inside(queue.scope, member)) is None:
+            raise Refused("no visit of that place or visitor is inside now: it has ended, or never began")
+        await self._store.run(commands.end(queue.scope, now.epoch, position, visitor, "revoked", _random(), line=line))
+        return await self.queue(queue_id)
 
-    async def _change_limits(self, queue_id: str, changes: Mapping[str, Value], request_id: str) -> LimitsChange:
+    async def _place_of(self, queue: Queue, who: str, lane: str | None) -> tuple[int, int, str]:
+        """Line, position and visitor; position 0 for a pass that was taken over after a loss."""
+        if who.isascii() and who.isdigit() and len(who) <= 12 and int(who) > 0:
+            return (queue.line if lane is None else _line(queue, lane)), int(who), ""
+        if not who or len(who) > 100 or not who.isprintable() or " " in who:
+            raise BadValue("visit", "must be the number of a place or the id of a visitor")
+        for command in commands.find_visitor(queue.scope, who):
+            found = await self._store.plain(command)
+            if found and str(found)[:1].isdigit():
+                return *commands.read_member(str(found)), who
+        return queue.line, 0, who
+
+    async def change_limits(
+        self, queue_id: str, changes: Mapping[str, Value], request_id: str, seen: Mapping[str, int | None] | None = None
+    ) -> LimitsChange:
+        """Sets live limits; the same `request_id` sets them once. `seen`: what whoever asks believes to be in force.
+
+        Raises BadValue for a combination that means nothing, Refused when there is no state, Overtaken when `seen` is not so.
+        """
+        queue = await self.configured(queue_id)
+        async with self._changing[queue.scope]:
+            return await self._change_limits(queue_id, changes, request_id, seen or {})
+
+    async def _change_limits(
+        self, queue_id: str, changes: Mapping[str, Value], request_id: str, seen: Mapping[str, int | None]
+    ) -> LimitsChange:
         before = await self.queue(queue_id)
         if before.status == MISSING:
             raise Refused(START_FIRST)
@@ -171,6 +214,7 @@ class Operations:
             # "config" means what is published, also before any edge has passed it on.
             await self._store.run(commands.configure(before.queue, _random()))
             before = await self.queue(queue_id)
+        _check_seen(before, changes, seen)
         limits.after(before.limits, before.queue, changes)
         values = limits.as_command(changes)
         answer = await self._store.run(commands.set_limits(before.queue.scope, values, _random(), request_id=request_id))
@@ -183,6 +227,14 @@ def _step(queue: Queue, action: Action, request_id: str, text: str) -> Call:
     if action == "pause_alone" or action == "open_alone":
         return commands.control_queue(queue, steps.ALONE[action], request_id, _random())
     return commands.control(queue.scope, action, request_id, _random(), text=text)
+
+
+def _check_seen(now: QueueView, changes: Mapping[str, Value], seen: Mapping[str, int | None]) -> None:
+    """What is in force already as it is wanted (the form was sent twice) is no surprise."""
+    wanted = {name: getattr(now.queue, name) if value == limits.FROM_CONFIG else value for name, value in changes.items()}
+    names = [name for name, value in seen.items() if getattr(now.limits, name) not in (value, wanted[name])]
+    if names:
+        raise Overtaken(names, seen, now)
 
 
 def _refuse(answer: Answer, now: QueueView) -> None:

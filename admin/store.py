@@ -105,6 +105,10 @@ class Store:
             found += [_reading(reply, values) for reply, values in zip(replies[::2], replies[1::2], strict=True)]
         return found
 
+    async def plain(self, command: Sequence[str]) -> Any:
+        """The reply to a plain command that only reads."""
+        return await self._send(self._redis.execute(list(command)), READ_TIMEOUT_S)
+
     async def figures(self, scope: str) -> Figures:
         """The counts of waits and of times before giving up of a scope; empty ones for a scope without a state."""
         reply = await self._send(self._redis.execute(commands.read_figures(scope)), READ_TIMEOUT_S)

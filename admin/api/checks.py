@@ -95,3 +95,14 @@ def check_invitations(body: Any) -> Wanted:
         raise BadValue("to", f"{repr(to)[:80]} is not allowed: a path of the site, one that starts with one /")
     count = whole(given["count"], "count", 1, LINKS_AT_MOST)
     return Wanted(lane, count, whole(given["valid_for_s"], "valid_for_s", 1, VALID_AT_MOST_S), base_url, to)
+
+
+def check_revoke(body: Any) -> tuple[str, str | None]:
+    """Whose visit is to end, and of which lane. Raises BadValue."""
+    given = keys(body, ("visit",), ("lane",))
+    who, lane = given["visit"], given.get("lane")
+    if not isinstance(who, str):
+        raise BadValue("visit", "must be text: the number of a place or the id of a visitor")
+    if lane is not None and not isinstance(lane, str):
+        raise BadValue("lane", f"{repr(lane)[:40]} is not allowed: the name of a lane, or null")
+    return who, lane

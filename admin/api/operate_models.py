@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from admin.api.models import json_body
 
 
 class _Shape(BaseModel):
@@ -96,3 +100,42 @@ class HistoryShape(_Shape):
     span_s: int
     problem: str = Field(description="Why the kept minutes could not be read, or empty.")
     samples: list[SampleShape]
+
+
+class ChangeShape(_Shape):
+    """A change of what is in force; the audit log has it too."""
+
+    id: str
+    at: str
+    who: str
+    action: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    can_be_taken_back: bool
+
+
+class LastShape(_Shape):
+    """`last` null: nothing has been changed yet, or the log of changes cannot be read now."""
+
+    last: ChangeShape | None
+
+
+UNDO_BODY = json_body(
+    {
+        "type": "object",
+        "required": ["change"],
+        "additionalProperties": False,
+        "properties": {"change": {"type": "string", "description": "id of the last change (GET .../change)."}},
+    }
+)
+REVOKE_BODY = json_body(
+    {
+        "type": "object",
+        "required": ["visit"],
+        "additionalProperties": False,
+        "properties": {
+            "visit": {"type": "string", "description": "A visitor's id, or the number of a place."},
+            "lane": {"type": ["string", "null"], "default": None, "description": "Of the place; default: the first."},
+        },
+    }
+)

@@ -18,7 +18,10 @@ EVERY_S = 1.0
 STREAM_S = 120.0
 RETRY_MS = 1000
 STREAMS_AT_MOST = 200
+# So soon a stream ends when its session has.
+ASK_AGAIN_S = 5.0
 Look = Callable[[], Awaitable[dict[str, Any]]]
+MayGoOn = Callable[[], Awaitable[bool]]
 _MERGED = ("text", "attr", "hidden")
 
 
@@ -28,20 +31,25 @@ class Streams:
     def __init__(self) -> None:
         self.open = 0
 
-    def answer(self, look: Look) -> Response:
-        """The stream of what `look` answers; 503 when there are too many."""
+    def answer(self, look: Look, may_go_on: MayGoOn) -> Response:
+        """The stream of what `look` answers while who listens may; 503 when there are too many."""
         if self.open >= STREAMS_AT_MOST:
             return Response(status_code=503, headers={"Retry-After": "5"})
-        return EventSourceResponse(self._events(look), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, ping=15)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return EventSourceResponse(self._events(look, may_go_on), headers=headers, ping=15)
 
-    async def _events(self, look: Look) -> AsyncIterator[ServerSentEvent]:
+    async def _events(self, look: Look, may_go_on: MayGoOn) -> AsyncIterator[ServerSentEvent]:
         self.open += 1
         clock = asyncio.get_running_loop().time
-        ends_s = clock() + STREAM_S
+        ends_s, asked_s = clock() + STREAM_S, clock()
         told: dict[str, Any] = {}
         try:
             while clock() < ends_s:
                 began_s = clock()
+                if began_s - asked_s >= ASK_AGAIN_S:
+                    asked_s = began_s
+                    if not await may_go_on():
+                        return
                 now = await look()
                 yield ServerSentEvent(json.dumps(changes(told, now)), retry=None if told else RETRY_MS)
                 told = now

@@ -5,15 +5,18 @@ A page is rendered from this, and the same is sent as JSON to keep it current, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from admin.console import chart, sentences, words
+from admin.console.live_chart import Chart, chart_of
+from admin.console.live_values import Live
 from admin.history import History, Sample
 from admin.limits import NAMES
+from admin.operate.figures import no_show_share
+from admin.operate.last_change import Change, undo_of
 from admin.queue_view import MISSING, QueueView
 from admin.watch import Look, Picture
+from admin.words import _
 
 # What the button that opens is called, by the state that it ends.
 _OPENS = {
@@ -25,28 +28,17 @@ _OPENS = {
     "not_open": "Open now",
     "prequeue": "Open now",
 }
+# Fields of the controls that stand for one limit each.
+FIELDS: Mapping[str, str] = {"rate": "admit_per_minute", "cap": "max_active", "inventory": "inventory"}
 _SHAPES = ("open", "paused", "recovering", "missing", "unknown")
-
-
-@dataclass
-class Live:
-    """Values by element name."""
-
-    text: dict[str, str] = field(default_factory=dict)
-    attr: dict[str, dict[str, str]] = field(default_factory=dict)
-    hidden: dict[str, bool] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """For the script of the page."""
-        return {"text": self.text, "attr": self.attr, "hidden": self.hidden}
 
 
 def freshness(live: Live, picture: Picture) -> bool:
     """Adds how old the numbers are, and returns whether they are stale."""
     age_s = picture.age_s
     stale = picture.is_stale
-    live.text["age"] = "live" if not stale else words.age(age_s)
-    live.text["problem"] = picture.problem or "The numbers are old, because Redis was not asked in time."
+    live.text["age"] = _("live") if not stale else words.age(age_s)
+    live.text["problem"] = picture.problem or _("The numbers are old, because Redis was not asked in time.")
     live.text["problem-age"] = words.age(age_s).capitalize() + "."
     live.hidden["stale"] = not stale
     return stale
@@ -64,26 +56,29 @@ def _row(live: Live, look: Look, samples: list[Sample], now_s: float) -> None:
     live.text[f"{name}.waiting"] = _count(view, "waiting")
     live.text[f"{name}.admitted"] = _count(view, "admitted_last_minute")
     live.text[f"{name}.inside"] = _count(view, "inside")
-    live.text[f"{name}.called"] = f"+ {view.called:,} called" if view and view.called else ""
+    live.text[f"{name}.called"] = _("+ %(count)s called") % {"count": words.number(view.called)} if view and view.called else ""
+    live.text[f"{name}.wait"] = words.wait(view)[0] if view else words.UNKNOWN
+    share = no_show_share(view) if view else None
+    live.text[f"{name}.no-show"] = words.UNKNOWN if share is None else f"{100 * share:.0f} %"
     runs = view is not None and view.status != MISSING
     configured = look.queue.admit_per_minute
     live.text[f"{name}.rate"] = words.limit(view.limits.admit_per_minute) if view and runs else words.UNKNOWN
-    live.text[f"{name}.configured"] = f"configured {words.limit(configured)}"
+    live.text[f"{name}.configured"] = _("configured %(limit)s") % {"limit": words.limit(configured)}
     live.hidden[f"{name}.configured"] = bool(view and runs and view.limits.admit_per_minute == configured)
     cap = view.limits.max_active if view else None
-    live.text[f"{name}.cap"] = "" if not runs else "no cap" if cap is None else f"of {cap:,}"
+    live.text[f"{name}.cap"] = "" if not runs else _("no cap") if cap is None else _("of %(cap)s") % {"cap": words.number(cap)}
     line = chart.draw(samples, lambda sample: sample.waiting, now_s)
     live.attr[f"{name}.spark"] = {"d": line.line}
     live.attr[f"{name}.spark-area"] = {"d": line.area}
     _fill(live, f"{name}.fill", view)
 
 
-def queue(live: Live, look: Look, samples: list[Sample], now_s: float) -> None:
+def queue(live: Live, look: Look, line: Chart, now_s: float) -> None:
     """Adds the page of one queue, without the sentences of its controls."""
     view = look.view
     _status(live, "", view)
     _numbers(live, view)
-    _chart(live, samples, now_s, view.limits.admit_per_minute if view else None)
+    chart_of(live, line, now_s, view.limits.admit_per_minute if view else None)
     notice = sentences.state(view) if view else ""
     live.text["notice"] = notice
     live.hidden["notice"] = not notice
@@ -98,27 +93,41 @@ def _awaits_beacon(view: QueueView | None) -> bool:
     return view is not None and view.awaits == "beacon"
 
 
-def controls(live: Live, view: QueueView | None, typed: Mapping[str, str]) -> None:
-    """Adds what the controls would do with what is typed into them."""
+def controls(live: Live, view: QueueView | None, typed: Mapping[str, str], in_s: Callable[[float], str]) -> None:
+    """Adds what the controls would do with what is typed into them. `in_s`: the clock's time so many seconds from now."""
     if view is None:
-        for name in ("say-pause", "say-resume", "say-admit", "say-rate"):
-            live.text[name] = "The state of the queue is not known yet."
+        for name in ("pause", "resume", "admit", *FIELDS):
+            live.text[f"say-{name}"] = _("The state of the queue is not known yet.")
         for name in NAMES:
             live.text |= {f"limit-{name}": words.UNKNOWN, f"source-{name}": ""}
             live.attr[f"source-{name}"] = {"data-live": "no"}
-        live.hidden["rate-config"] = True
-        live.text["rate-config-word"] = ""
+            live.hidden[f"back-{name}"] = True
+        for field in FIELDS:
+            live.hidden[f"{field}-config"] = True
+            live.text[f"{field}-config-word"] = ""
         return
     live.text["say-pause"] = sentences.pause(view)
     live.text["say-resume"] = sentences.resume(view)
     live.text["say-admit"] = sentences.admit(view, typed.get("count", ""))
-    live.text["say-rate"] = sentences.rate(view, typed.get("rate", ""))
+    live.text["say-rate"] = sentences.rate(view, typed.get("rate", ""), in_s)
+    live.text["say-cap"] = sentences.cap(view, typed.get("cap", ""))
+    live.text["say-inventory"] = sentences.inventory(view, typed.get("inventory", ""))
     for name in NAMES:
         live.text[f"limit-{name}"] = words.limit(getattr(view.limits, name), name)
         live.text[f"source-{name}"] = sentences.source(view, name)
         live.attr[f"source-{name}"] = {"data-live": "yes" if name in view.limits.live else "no"}
-    live.hidden["rate-config"] = "admit_per_minute" not in view.limits.live
-    live.text["rate-config-word"] = sentences.back_to_config(view)
+        live.hidden[f"back-{name}"] = name not in view.limits.live
+    for field, name in FIELDS.items():
+        live.hidden[f"{field}-config"] = name not in view.limits.live
+        live.text[f"{field}-config-word"] = sentences.back_to_config(view, name)
+
+
+def last_change(live: Live, change: Change | None, now_s: float) -> None:
+    """Adds what was done last, by whom, and whether it can be taken back."""
+    live.hidden["last-change"] = change is None
+    live.hidden["undo"] = change is None or undo_of(change) is None
+    live.text["last-change-says"] = sentences.done(change, now_s) if change else ""
+    live.attr["undo-id"] = {"value": str(change.id) if change else ""}
 
 
 def shape(view: QueueView | None) -> str:
@@ -165,21 +174,3 @@ def _numbers(live: Live, view: QueueView | None) -> None:
     inside = "no cap" if cap is None else f"of {cap:,} at most"
     left = "" if view.inventory_left is None else f"; {view.inventory_left:,} units left"
     live.text["inside-note"] = inside + left
-
-
-def _chart(live: Live, samples: list[Sample], now_s: float, rate: int | None) -> None:
-    # The limit is drawn as long as it does not press the line itself flat.
-    busiest = max((sample.admitted_last_minute for sample in samples), default=0)
-    shown = rate if rate and rate <= 20 * max(5, busiest) else None
-    depth = chart.draw(samples, lambda sample: sample.waiting, now_s)
-    admitted = chart.draw(samples, lambda sample: sample.admitted_last_minute, now_s, at_least=shown or 0)
-    for name, line in (("depth", depth), ("admitted-line", admitted)):
-        live.attr[name] = {"d": line.line}
-        live.attr[f"{name}-area"] = {"d": line.area}
-        live.text[f"{name}-top"] = f"{line.top:,}"
-    height = chart.height_of(shown or 0, admitted.top)
-    live.attr["limit-line"] = {"d": f"M0 {height:g} H{chart.WIDTH}" if shown else ""}
-    # Above its line, or below it where there is no room above.
-    live.attr["limit-label"] = {"y": f"{100 * height / chart.HEIGHT:g}%", "dy": "13" if height < chart.HEIGHT / 4 else "-4"}
-    live.text["limit-label"] = f"limit {shown:,}" if shown else ""
-    live.hidden["no-history"] = bool(samples)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from admin.console import words
-from admin.console.live import Live
+from admin.console.live_values import Live
 from admin.operate import figures
 from admin.queue_view import QueueView
 from admin.words import N_, _, gettext

@@ -1,4 +1,4 @@
-"""Pages that show: the list of queues, a queue, the questions before a reset, all limits. None of them changes anything."""
+"""Pages that show: the list of queues, the questions before a reset, all limits. None of them changes anything."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ from admin.access.needs import needs
 from admin.access.permissions import Permission
 from admin.configuration import Published
 from admin.console import live, sentences, words
-from admin.console.live import Live
+from admin.console.live_values import Live
+from admin.console.queue_page import QUEUES_PER_PAGE
 from admin.console.render import page
+from admin.console.stream import stream
 from admin.desk import Desk, desk
 from admin.limits import NAMES
-from admin.operations import UnknownQueue, new_request_id
-from admin.steps import BEACON_MAX, MESSAGE_MAX
+from admin.operations import new_request_id
 from admin.watch import Look, Picture
 from edge.core.model import Queue
-
-QUEUES_PER_PAGE = 50
-DEFAULT_BATCH = "50"
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,19 @@ async def list_page(request: Request) -> Response:
 @needs(Permission.SEE, polls=True)
 async def list_live(request: Request) -> Response:
     """What has moved on the list, as JSON."""
+    return JSONResponse(await _moved(request))
+
+
+@needs(Permission.SEE, polls=True)
+async def list_events(request: Request) -> Response:
+    """The same as events."""
+    return stream(request, lambda: _moved(request))
+
+
+async def _moved(request: Request) -> dict[str, Any]:
     _, _, picture, now = await _list(request)
     stale = live.freshness(now, picture)
-    return JSONResponse({**now.as_json(), "stale": stale, "shape": "list"})
+    return {**now.as_json(), "stale": stale, "shape": "list"}
 
 
 async def _list(request: Request) -> tuple[Published, Selection, Picture, Live]:
@@ -78,66 +86,6 @@ async def _list(request: Request) -> tuple[Published, Selection, Picture, Live]:
     now = Live()
     live.rows(now, picture.looks, room.watch.history, room.unix_s())
     return published, selection, picture, now
-
-
-@needs(Permission.SEE)
-async def queue_page(request: Request) -> Response:
-    """One queue on one screen."""
-    return await show_queue(request, request.path_params["queue_id"])
-
-
-async def show_queue(
-    request: Request, queue_id: str, status: int = 200, *, problem: str = "", errors: Mapping[str, str] | None = None,
-    typed: Mapping[str, str] | None = None, request_id: str = "",
-) -> Response:  # fmt: skip
-    """The page of a queue; after a step that failed, with what went wrong and with what was typed. Raises UnknownQueue."""
-    look, rail, picture, now, published = await _queue(request, queue_id)
-    rate = look.view.limits.admit_per_minute if look.view else look.queue.admit_per_minute
-    message = look.view.message if look.view else ""
-    shown = {"count": DEFAULT_BATCH, "rate": "" if rate is None else str(rate), "text": message, "over_rate": "", "lane": "",
-             "value": ""}  # fmt: skip
-    values = {**shown, **(typed or {})}
-    live.controls(now, look.view, values)
-    room = desk(request)
-    return page(
-        request, "queue.html", status, live=now, stale=live.freshness(now, picture), look=look, rail=rail,
-        shape=live.shape(look.view), problem=problem, errors=errors or {}, typed=values, published=published,
-        request_id=request_id or new_request_id(), limit_names=NAMES, limit_words=words.LIMIT_WORDS,
-        minutes=room.watch.history.by_minute(queue_id, room.unix_s()), message_max=MESSAGE_MAX, beacon_max=BEACON_MAX,
-        concerned=look.view.concerned if look.view else "",
-    )  # fmt: skip
-
-
-@needs(Permission.SEE, polls=True)
-async def queue_live(request: Request) -> Response:
-    """What has moved on the page of a queue, as JSON; `count` and `rate` are what is typed there."""
-    queue_id = request.path_params["queue_id"]
-    look, _, picture, now, _ = await _queue(request, queue_id)
-    live.controls(now, look.view, request.query_params)
-    stale = live.freshness(now, picture)
-    room = desk(request)
-    table = [
-        [sample.at_s, words.number(sample.waiting), words.number(sample.inside), words.number(sample.admitted_last_minute)]
-        for sample in room.watch.history.by_minute(queue_id, room.unix_s())
-    ]
-    return JSONResponse({**now.as_json(), "stale": stale, "shape": live.shape(look.view), "table": table})
-
-
-async def _queue(request: Request, queue_id: str) -> tuple[Look, tuple[Look, ...], Picture, Live, Published]:
-    room = desk(request)
-    published = await room.source.published()
-    queues = published.config.queues
-    chosen = published.config.queue(queue_id)
-    if chosen is None:
-        raise UnknownQueue(queue_id, published.problem)
-    first = queues.index(chosen) // QUEUES_PER_PAGE * QUEUES_PER_PAGE
-    picture = await room.watch.look(queues[first : first + QUEUES_PER_PAGE], chosen)
-    look = next(look for look in picture.looks if look.queue == chosen)
-    now_s = room.unix_s()
-    now = Live()
-    live.rows(now, picture.looks, room.watch.history, now_s)
-    live.queue(now, look, room.watch.history.of(queue_id, now_s), now_s)
-    return look, picture.looks, picture, now, published
 
 
 @needs(Permission.OPERATE)
@@ -204,8 +152,7 @@ async def _fresh(request: Request, queue_id: str) -> Look:
 ROUTES = [
     Route("/", list_page, methods=["GET"], name="list"),
     Route("/live", list_live, methods=["GET"]),
-    Route("/queues/{queue_id}", queue_page, methods=["GET"]),
-    Route("/queues/{queue_id}/live", queue_live, methods=["GET"]),
+    Route("/events", list_events, methods=["GET"]),
     Route("/queues/{queue_id}/reset", reset_page, methods=["GET"]),
     Route("/queues/{queue_id}/limits", limits_page, methods=["GET"]),
 ]

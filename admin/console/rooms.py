@@ -33,6 +33,7 @@ class Room:
 # In the order of the rail.
 ROOMS: Sequence[Room] = (
     Room("/", N_("Queues"), Permission.SEE, "queues", ("/queues/",)),
+    Room("/schedule", N_("Schedule"), Permission.SEE, "schedule", ("/schedule/",)),
     Room("/pages", N_("Pages"), Permission.SEE, "pages", ("/pages/",)),
     Room("/configuration", N_("Settings"), Permission.SEE, "settings", ("/configuration/",)),
     Room("/people", N_("People"), Permission.MANAGE_PEOPLE, "people", ("/people/", "/tokens")),

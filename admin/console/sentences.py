@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from admin.console.words import LIMIT_WORDS, duration, limit, number, people, status
 from admin.limits import BOUNDS, NAMES
+from admin.operate.last_change import Change
 from admin.operations import ADMIT_AT_MOST
 from admin.queue_view import MISSING, QueueView
+from admin.words import N_, _, gettext
 from edge.core.moments import moment_text
 from edge.core.states import QUEUE_STATES
 
+_DEEDS: Mapping[str, str] = {
+    "queue.pause": N_("Paused"), "queue.resume": N_("Opened"), "queue.open": N_("Opened"), "queue.drain": N_("Set to drain"),
+    "queue.close": N_("Closed"), "queue.maintenance": N_("Put into maintenance"), "queue.reset": N_("Reset"),
+    "queue.start": N_("Started"),
+}  # fmt: skip
 CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
 
@@ -91,8 +100,8 @@ def admit(view: QueueView, text: str) -> str:
     return f"Calls {who} waiting; each has {duration(view.queue.claim_within_s)} to come in.{held}{pace}"
 
 
-def rate(view: QueueView, text: str) -> str:
-    """What the rate `text` does."""
+def rate(view: QueueView, text: str, in_s: Callable[[float], str]) -> str:
+    """What the rate `text` does. `in_s`: the clock's time so many seconds from now."""
     new = parse_limit("admit_per_minute", text)
     if isinstance(new, str):
         return new
@@ -108,9 +117,59 @@ def rate(view: QueueView, text: str) -> str:
         return f"From {_rate(now)} to no limit on the rate, at once. Caps and inventory still hold."
     if new == 0:
         return f"From {_rate(now)} to 0: nobody comes in any more. Pause does that too, and tells visitors."
-    line = f" {number(view.waiting)} waiting then take {duration(60 * view.waiting / new)}" if view.waiting else ""
-    before = f" instead of {duration(60 * view.waiting / now)}" if line and now else ""
+    line = f" At this rate the line of {number(view.waiting)} empties at {in_s(60 * view.waiting / new)}" if view.waiting else ""
+    before = f", not {in_s(60 * view.waiting / now)}" if line and now else ""
     return f"From {_rate(now)} to {_rate(new)}, at once.{line}{before}{'.' if line else ''}"
+
+
+def cap(view: QueueView, text: str) -> str:
+    """What it does that `text` people may be inside."""
+    new = parse_limit("max_active", text)
+    if isinstance(new, str):
+        return new
+    now, held = view.limits.max_active, view.inside + view.called
+    if new == now:
+        return _("%(cap)s is in force now, %(source)s.") % {"cap": limit(now).capitalize(), "source": source(view, "max_active")}
+    if new is None:
+        return _("From %(now)s to no cap, at once: people come in as the rate allows.") % {"now": limit(now)}
+    values = {"now": limit(now), "new": number(new), "held": number(held), "more": number(abs(new - held))}
+    if new < held:
+        return _("From %(now)s to %(new)s. %(held)s are inside or called: nobody is called before %(more)s have gone.") % values
+    return _("From %(now)s to %(new)s, at once: %(more)s more can be called.") % values
+
+
+def inventory(view: QueueView, text: str) -> str:
+    """What it does that `text` units can be sold."""
+    new = parse_limit("inventory", text)
+    if isinstance(new, str):
+        return new
+    now, sold = view.limits.inventory, view.counts.get("sold", 0)
+    held = view.inside + view.called
+    if new == now:
+        return _("%(units)s in force now, %(source)s.") % {"units": limit(now).capitalize(), "source": source(view, "inventory")}
+    if new is None:
+        return _("From %(now)s to no inventory, at once: nothing is sold out any more.") % {"now": limit(now)}
+    values = {"now": limit(now), "new": number(new), "sold": number(sold), "left": number(max(0, new - sold - held))}
+    if new <= sold:
+        return _("From %(now)s to %(new)s. %(sold)s are sold: the queue is sold out at once.") % values
+    return _("From %(now)s to %(new)s, at once. %(sold)s are sold; %(left)s more people can be called.") % values
+
+
+def done(change: Change, now_s: float) -> str:
+    """What was done last: by whom, and how long ago."""
+    ago = duration(max(0.0, now_s - change.at_ms / 1000))
+    return _("%(what)s, by %(who)s %(ago)s ago.") % {"what": _what(change), "who": change.who, "ago": ago}
+
+
+def _what(change: Change) -> str:
+    if change.action == "queue.limits":
+        names = [name for name in NAMES if name in change.after]
+        return "; ".join(
+            f"{LIMIT_WORDS[name]}: {limit(change.before.get(name), name)} → {limit(change.after[name], name)}" for name in names
+        )
+    if change.action == "queue.message":
+        return _("Message shown") if change.after.get("message") else _("Message taken away")
+    return gettext(_DEEDS.get(change.action, change.action))
 
 
 def back_to_config(view: QueueView, name: str = "admit_per_minute") -> str:

@@ -228,6 +228,16 @@ def read_limits(scope: str) -> list[str]:
     return ["HMGET", keys(scope)[0], *LIMITS.values(), "operator", "manual", "always"]
 
 
+def read_inside(scope: str, member: str) -> list[str]:
+    """A plain command: when the slot of a place is freed (Unix ms); nothing when nobody of it is inside."""
+    return ["ZSCORE", keys(scope)[_PARTS.index("active")], member]
+
+
+def find_visitor(scope: str, visitor: str) -> list[list[str]]:
+    """Plain commands, one after the other until one tells the place that a visitor has or had."""
+    return [["HGET", keys(scope)[_PARTS.index(part)], visitor] for part in ("places", "places-old")]
+
+
 def read_figures(scope: str) -> list[str]:
     """A plain command: the counts of waits and of times before giving up (edge/core/figures.py reads them)."""
     return ["HGETALL", keys(scope)[_PARTS.index("figures")]]

@@ -35,7 +35,8 @@ API_ROUTES = [(method, path) for method, path, _ in API]
 CONSOLE_ROUTES = [(method, path) for method, path, _ in CONSOLE]
 # Open to everybody: they say why.
 PUBLIC = {path for _, path, endpoint in CONSOLE if (access := access_of(endpoint)) and access.permission is None}
-GETS = [path for method, path in API_ROUTES + CONSOLE_ROUTES if method == "GET"] + [
+# A stream of events has no end to wait for; what it says is the same as /live.
+GETS = [path for method, path in API_ROUTES + CONSOLE_ROUTES if method == "GET" and not path.endswith("events")] + [
     "/healthz",
     "/openapi.json",
     "/static/console.js",
@@ -46,6 +47,7 @@ FORMS = [path for method, path in CONSOLE_ROUTES if method == "POST"]
 
 # Things that exist, for the addresses of their pages.
 THINGS = {"queue_id": "sale", "user_id": "0123456789ab", "code": "no-such-code", "token_id": "0123456789ab"}
+THINGS |= {"step_id": "0123456789ab"}
 THINGS |= {"kind": "queues", "entry_id": "sale", "version_id": "1", "version": "1", "brand": "default", "group_id": "g"}
 # Whose addresses may lead to nothing in these tests.
 VOID = ("code", "version_id", "version", "brand", "entry_id")

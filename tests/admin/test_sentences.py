@@ -26,6 +26,10 @@ def view(status: str = "open", **values: Any) -> QueueView:
     return QueueView(QUEUE, status, "e", 2000, 700, limits=limits, config_version=1, **counts)
 
 
+def clock(seconds: float) -> str:
+    return f"+{seconds:.0f} s"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0 s"), (119, "119 s"), (120, "2 min"), (600, "10 min"), (7190, "2 h"), (7260, "2 h 1 min"), (360_000, "100 h")],
@@ -88,22 +92,22 @@ def test_admit(seen: QueueView, typed: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("seen", "typed", "says"),
     [
-        (view(), "90", "From 60 a minute to 90 a minute, at once. 1,204 waiting then take 13 min instead of 20 min."),
+        (view(), "90", "the line of 1,204 empties at +803 s, not +1204 s."),
         (view(), "60", "60 a minute is in force now, from the configuration."),
         (view(live=("admit_per_minute",)), "60", "set by an operator"),
         (view(), "0", "nobody comes in any more"),
         (view(), "", "to no limit on the rate, at once"),
         (view(cap=None), "", "would have no limit at all"),
         (view(burst=5), "", "The burst would mean nothing"),
-        (view(rate=None), "60", "From no limit to 60 a minute, at once. 1,204 waiting then take 20 min."),
-        (view(rate=0), "60", "From 0 a minute to 60 a minute, at once. 1,204 waiting then take 20 min."),
+        (view(rate=None), "60", "From no limit to 60 a minute, at once. At this rate the line of 1,204 empties at +1204 s."),
+        (view(rate=0), "60", "From 0 a minute to 60 a minute, at once. At this rate the line of 1,204 empties at +1204 s."),
         (view(), "fast", "A whole number from 0 to 1,000,000"),
         (view(), "-1", "A whole number from 0 to 1,000,000"),
         (view(), "1000001", "A whole number from 0 to 1,000,000"),
     ],
 )
 def test_rate(seen: QueueView, typed: str, says: str) -> None:
-    assert says in sentences.rate(seen, typed)
+    assert says in sentences.rate(seen, typed, clock)
 
 
 def test_changed_names_what_changed() -> None:
@@ -125,4 +129,16 @@ def test_resume_says_what_ending_a_recovery_means() -> None:
 def test_any_typed_text_gets_a_sentence(typed: str) -> None:
     for seen in (view(), view("paused"), view(waiting=0, rate=None, cap=None)):
         assert sentences.admit(seen, typed).endswith((".", "it is open."))
-        assert sentences.rate(seen, typed).endswith(".")
+        assert sentences.rate(seen, typed, clock).endswith(".")
+        assert sentences.cap(seen, typed).endswith(".")
+        assert sentences.inventory(seen, typed).endswith(".")
+
+
+def test_cap_and_inventory_say_whom_they_hold() -> None:
+    seen = replace(view(cap=100), inside=60, called=10, counts={"sold": 30})
+    assert sentences.cap(seen, "100") == "100 is in force now, from the configuration."
+    assert "nobody is called before 20 have gone" in sentences.cap(seen, "50")
+    assert "130 more can be called" in sentences.cap(seen, "200")
+    assert "no cap" in sentences.cap(seen, "")
+    assert "sold out at once" in sentences.inventory(seen, "30")
+    assert "30 are sold; 100 more people can be called." in sentences.inventory(seen, "200")

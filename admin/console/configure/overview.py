@@ -29,7 +29,7 @@ from admin.configure.document import (
 from admin.configure.service import Edition, Faulty
 from admin.console.configure.common import HOME, form_of, show, spoken
 from admin.console.configure.entry import saved
-from admin.console.pages import QUEUES_PER_PAGE
+from admin.console.queue_page import QUEUES_PER_PAGE
 from admin.desk import desk
 from admin.words import gettext as _
 from admin.words import language
