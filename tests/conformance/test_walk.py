@@ -14,7 +14,7 @@ from tests.conformance.world import World, place
 from tests.e2e.stack import enter, status, until
 
 STATUS_KEYS = {"queue", "state", "position", "ahead", "wait_s", "poll_s", "epoch", "now", "claim_left_s", "opens_at", "message",
-        "arrival", "draw", "lane"}  # fmt: skip
+        "arrival", "draw", "lane", "sign_in", "challenge"}  # fmt: skip
 
 
 def held(answer: httpx.Response, code: int = 503) -> bool:
