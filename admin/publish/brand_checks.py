@@ -62,6 +62,8 @@ def _faults(file: Path, key: str, value: Any, templates_dir: Path) -> Iterator[F
             yield (key,), f"{key} {value[:60]!r}: {what}"
     elif key == "texts":
         yield from _texts(value, templates_dir)
+    elif key == "languages":
+        yield from (((key,), what) for language in value if (what := _language_fault(language, templates_dir)))
     elif key in _RULES and (what := _RULES[key](value)):
         yield (key,), what
 
@@ -96,11 +98,12 @@ def _font(value: list[Any]) -> str:
     return ""
 
 
-def _languages(value: list[Any]) -> str:
-    for language in value:
-        if not isinstance(language, str) or not language.replace("-", "").isalnum() or not language.isascii():
-            return f"{str(language)[:60]!r} is no language tag, as en or pt-BR"
-    return ""
+def _language_fault(language: Any, templates_dir: Path) -> str:
+    known = available_languages(templates_dir)
+    if language in known:
+        return ""
+    named = str(language)[:60]
+    return f"{named!r} is no language of the pages{_near(named, known)}: there is {', '.join(known)}"
 
 
 def _support(value: str) -> str:
@@ -110,11 +113,9 @@ def _support(value: str) -> str:
 
 
 def _texts(value: Mapping[str, Any], templates_dir: Path) -> Iterator[Fault]:
-    known = available_languages(templates_dir)
     for language, words in value.items():
-        if language not in known:
-            near = _near(language, known)
-            yield ("texts", language), f"texts: {language[:60]!r} is no language of the pages{near}: there is {', '.join(known)}"
+        if what := _language_fault(language, templates_dir):
+            yield ("texts", language), f"texts: {what}"
         elif not isinstance(words, dict):
             yield ("texts", language), f"texts.{language} must hold texts by key"
         else:
@@ -140,7 +141,7 @@ def _picture_fault(folder: Path, name: str) -> str:
 
 
 _RULES: dict[str, Any] = {
-    "name": _name, "font": _font, "languages": _languages, "support": _support,
+    "name": _name, "font": _font, "support": _support,
     "scheme": lambda value: "" if value in SCHEMES else f"scheme {value[:60]!r}: one of {', '.join(SCHEMES)}",
     "radius_px": lambda value: "" if 0 <= value <= 40 else "radius_px must be from 0 to 40",
 }  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from admin.publish.brand import load_brand
-from admin.publish.catalogue import available_languages
+from admin.publish.catalogue import available_languages, catalogue_file
 from admin.publish.compact import closed_up, compact
 from admin.publish.errors import PublishError
 from admin.publish.fitness import check_rendered
@@ -37,6 +37,8 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = (), page
     """
     found = load_brand(brand, templates_dir)
     chosen = tuple(dict.fromkeys(languages or found.languages or available_languages(templates_dir)))
+    for language in chosen:
+        _check_language(language, templates_dir)
     pages: dict[tuple[str, str], str] = {}
     for language in chosen:
         for state, page in render_pages(found, language, templates_dir, offered=chosen, page_max_s=page_max_s).items():
@@ -47,3 +49,11 @@ def publish(brand: str, templates_dir: Path, languages: Sequence[str] = (), page
             check_rendered(found, language, state, page, templates_dir, chosen)
             pages[language, state] = seal(compact(closed_up(page, language)))
     return Publication(brand, chosen, pages)
+
+
+def _check_language(language: str, templates_dir: Path) -> None:
+    """Raises PublishError for one that there are no pages in."""
+    known = available_languages(templates_dir)
+    if language not in known:
+        what = f"no translation for {language[:60]!r}: there is {', '.join(known)}"
+        raise PublishError(str(catalogue_file(templates_dir, language)), 0, what)

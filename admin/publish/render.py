@@ -11,6 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined, TemplateSyntaxError
 from markupsafe import Markup
 
 from admin.publish.brand import Brand
+from admin.publish.css_braces import unbalanced_line
 from admin.publish.errors import PublishError
 from admin.publish.headings import fitted
 from admin.publish.languages import direction, font_stack, line_height
@@ -172,6 +173,8 @@ def _text(file: Path, marks: Marks | None) -> str:
         whole = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise PublishError(str(file), 0, f"not UTF-8: {error.reason}") from error
+    if file.suffix == ".css" and (line := unbalanced_line(whole)):
+        raise PublishError(str(file), line, "a brace without its other half: all rules behind it would be lost")
     text = whole.strip()
     return text if marks is None else marks.text(text, str(file), 1 + whole[: whole.find(text)].count("\n"))
 

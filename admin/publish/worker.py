@@ -33,6 +33,9 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
         return {"languages": made.languages, "pages": [[*where, page] for where, page in made.pages.items()]}
     except PublishError as error:
         return {"faults": [_told(error)]}
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        # Whatever a brand comes to, its author is told; a process that ends would say nothing.
+        return {"faults": [(job["brand"], 0, f"{type(error).__name__}: {error}", "")]}
     except MemoryError:
         return {"faults": [(job["brand"], 0, "needs more memory than rendering may take", "")]}
 

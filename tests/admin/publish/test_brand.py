@@ -61,7 +61,10 @@ WEBP = b"RIFF" + struct.pack("<I", 16) + b"WEBPVP8L" + struct.pack("<I", 4) + b"
         ({"support": "https://"}, 4, "support", "and lead somewhere"),
         ({"support": "mailto:nobody"}, 4, "support", "and lead somewhere"),
         ({"support": "https://x.example/\"onload"}, 4, "support", "and lead somewhere"),
-        ({"languages": ["en", "../x"]}, 4, "languages", "'../x' is no language tag"),
+        ({"languages": ["en", "../x"]}, 4, "languages", "'../x' is no language of the pages: there is en, ar"),
+        ({"languages": ["en", "klingon"]}, 4, "languages", "'klingon' is no language of the pages"),
+        ({"languages": ["zh-hans"]}, 4, "languages", "do you mean 'zh-Hans'?"),
+        ({"languages": ["en", 7]}, 4, "languages", "'7' is no language of the pages"),
         ({"texts": {"en": {"leave.button": "{oops}"}}}, 6, "texts.en.leave.button", "'leave.button' holds {oops}"),
         ({"texts": {"en": {"leave.button": "{position"}}}, 6, "texts.en.leave.button", "'leave.button' holds {position"),
         ({"texts": {"en": {"leave.buton": "Go"}}}, 6, "texts.en.leave.buton", "do you mean 'leave.button'?"),
@@ -192,5 +195,5 @@ def test_json_that_is_none_is_named_with_its_line(templates: Path) -> None:
 
 def test_a_brand_needs_a_folder_and_languages_that_there_are(templates: Path) -> None:
     assert "there is no such file" in str(refused(templates, "nobody"))
-    assert "there is no such file" in str(refused(templates, "default", ("xx",)))
+    assert "no translation for 'xx'" in str(refused(templates, "default", ("xx",)))
     assert "no name of a brand" in str(refused(templates, ".."))

@@ -134,6 +134,17 @@ def test_what_is_no_source_is_refused(press: Press, source: BrandSource, words: 
     assert words in str(error)
 
 
+@pytest.mark.parametrize("language", ["xx", "klingon", "en-XX", "../x", "", "pt_BR"])
+def test_a_language_without_pages_is_refused_and_the_process_stays(press: Press, language: str) -> None:
+    preview(press, draft(), "en", "waiting")
+    process = press._process
+    (error,) = check(press, draft(), [language])
+    assert f"no translation for {language!r}: there is en, ar" in error.what
+    with pytest.raises(PublishError):
+        preview(press, draft(), language, "waiting")
+    assert press._process is process
+
+
 def test_a_source_that_is_not_there_is_refused(tmp_path: Path) -> None:
     for name in ("nobody", "../default", ".", "Default"):
         with pytest.raises(PublishError, match=r"no such file|no name of a brand"):
