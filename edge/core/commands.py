@@ -31,7 +31,7 @@ LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_
 @lru_cache(maxsize=1024)
 def keys(scope: str) -> tuple[str, ...]:
     """The keys of a scope, in the order of `scripts/head.lua`; one hash tag, so one slot of a cluster."""
-    return tuple(f"st:{{{scope}}}:{part}" for part in _PARTS)
+    return tuple(map(f"st:{{{scope}}}:".__add__, _PARTS))
 
 
 def member(position: int, line: int = 0, *, arrival: bool = False) -> str:
@@ -46,24 +46,29 @@ def read_member(name: str) -> tuple[int, int]:
     return int(line or 0), int(position)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Call:
     """One script with its keys and arguments, ready to be sent by EVALSHA, or by EVAL when the server has forgotten it."""
 
     script: Script
-    keys: tuple[str, ...]
+    scope: str
     args: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its keys; made when it is sent, for most snapshots are at hand."""
+        return keys(self.scope)
 
     def evalsha(self, flavour: Flavour = "redis") -> list[str]:
         """The command that names the script by its SHA-1; the server may answer NOSCRIPT."""
-        return ["EVALSHA", self.script.sha[flavour], str(len(self.keys)), *self.keys, *self.args]
+        return ["EVALSHA", self.script.sha[flavour], str(len(_PARTS)), *self.keys, *self.args]
 
     def eval(self, flavour: Flavour = "redis") -> list[str]:
         """The command that carries the whole script."""
-        return ["EVAL", self.script.text[flavour], str(len(self.keys)), *self.keys, *self.args]
+        return ["EVAL", self.script.text[flavour], str(len(_PARTS)), *self.keys, *self.args]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Answer:
     """What a script said: a verdict, its details in the order of the script's header, and the snapshot that rode along.
 
@@ -111,7 +116,7 @@ def _as_list(value: object) -> list[object]:
 
 def _call(script: Script, scope: str, now_ms: int | None, random: str, *args: object) -> Call:
     head = ("" if now_ms is None else str(now_ms), random)
-    return Call(script, keys(scope), head + tuple("" if arg is None else str(arg) for arg in args))
+    return Call(script, scope, (*head, *["" if arg is None else str(arg) for arg in args]))
 
 
 def _flag(value: bool) -> str:

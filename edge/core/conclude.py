@@ -6,12 +6,11 @@ they are. An answer that says nothing of caching gets `Cache-Control: private` b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from edge.core import commands, identity
+from edge.core import commands, identity, quick_json
 from edge.core.asking import script_random
 from edge.core.commands import Call, EndReason
 from edge.core.cookies import expire_cookie
@@ -26,9 +25,10 @@ ANSWER_HEADERS = (
 )  # fmt: skip
 UNITS_AT_MOST = 10_000
 NOT_MODIFIED = 304
+_SPEAKS_OF_CACHES = frozenset(("cache-control", "cdn-cache-control", "surrogate-control", "expires"))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Conclusion:
     """Headers to append, and calls to send; `note` says in words what was ignored and why."""
 
@@ -40,7 +40,7 @@ class Conclusion:
 def write_context(queue: Queue, held: Pass, set_cookies: tuple[str, ...], *, fresh: bool) -> str:
     """What `conclude` has to know about a forward, as one line."""
     value = [queue.id, held.epoch, held.visitor, held.position, held.line, int(fresh), list(set_cookies)]
-    return json.dumps(value, separators=(",", ":"))
+    return quick_json.write(value)
 
 
 def _values(headers: Headers, name: str) -> list[str]:
@@ -66,6 +66,9 @@ def shared_storage(method: str, status: int, headers: Headers) -> str:
     """Whether a shared cache may store the answer: "no", "unsaid" (it might, by rule of thumb), or "yes"."""
     if method not in ("GET", "HEAD"):
         return "no"
+    said_at_all = {name.lower() for name, _ in headers}
+    if not said_at_all & _SPEAKS_OF_CACHES:
+        return "yes" if status == NOT_MODIFIED else "unsaid"
     for name in ("cdn-cache-control", "surrogate-control"):
         targeted = _directives(headers, name)
         if "no-store" not in targeted and "private" not in targeted and _asks_for_storage(targeted):
@@ -97,7 +100,7 @@ def _came_from_cache(headers: Headers) -> bool:
     return any(part.strip() in ("hit", "hit=?1") for part in said.split(";"))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class _Command:
     """What the origin wants of the visit; `note`: what of it was not understood. Without a reason the visit goes on.
 
@@ -136,7 +139,7 @@ def _command(headers: Headers) -> _Command:
 
 def _who(request: Request, line: str, context: Context) -> tuple[Queue, Pass, bool, tuple[str, ...]] | None:
     if line:
-        queue_id, epoch, visitor, position, at, fresh, set_cookies = json.loads(line)
+        queue_id, epoch, visitor, position, at, fresh, set_cookies = quick_json.read(line)
         queue = context.config.queue(queue_id)
         if queue is None:
             return None

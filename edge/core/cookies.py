@@ -24,7 +24,7 @@ VALUES_AT_MOST = 4
 _CACHED_CHARS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cookies:
     """What a Cookie header holds: values by name for ours, and the header for the origin without them.
 

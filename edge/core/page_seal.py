@@ -28,13 +28,13 @@ def cut(page: bytes, slots: Mapping[bytes, str]) -> Cut | None:
     if start < 0 or not page.endswith(_END):
         return None
     checksum, _, lengths = page[start + len(_START) : -len(_END)].partition(b" ")
-    if not lengths.replace(b"s", b"").isdigit():
+    if lengths.translate(None, b"0123456789s"):
         return None
     try:
         if struct.calcsize(lengths) != start:
             return None
         pieces = list(struct.unpack_from(lengths, page))
-        names = [slots[slot] for slot in pieces[2::3]]
+        names = list(map(slots.__getitem__, pieces[2::3]))
     except (struct.error, KeyError):
         return None
     if len(pieces) % 3 != 1 or checksum != _checksum(pieces[1::3]):

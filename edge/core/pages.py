@@ -6,7 +6,6 @@ if every slot stands where HTML escaping makes any value inert; an edited page c
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -97,9 +96,8 @@ class Page:
 
     def fill_bytes(self, values: Mapping[str, str]) -> bytes:
         """The same in UTF-8, which most hosts send: decoding a page costs a fresh sandbox as much as filling it."""
-        get = defaultdict(bytes, _inert(values)).__getitem__
         pieces = self._pieces[:]
-        pieces[2::3] = map(get, self._names)
+        pieces[2::3] = map(_inert(values).__getitem__, self._names)
         return b"".join(pieces)
 
 
@@ -193,7 +191,14 @@ def _check_state(state: str) -> None:
         raise ValueError(f"no page for the state {state!r}: one of {', '.join(STATES)}")
 
 
-def _inert(values: Mapping[str, str]) -> dict[str, bytes]:
+class _Inert(dict[str, bytes]):
+    """Values by slot; one that is missing is empty."""
+
+    def __missing__(self, name: str) -> bytes:
+        return b""
+
+
+def _inert(values: Mapping[str, str]) -> _Inert:
     """The values as they may stand in text and in a quoted attribute."""
     checked = dict(values)
     for name in URL_SLOTS & checked.keys():
@@ -204,8 +209,8 @@ def _inert(values: Mapping[str, str]) -> dict[str, bytes]:
     # All at once: a step in Python for each would cost a fresh sandbox more than the page.
     escaped = _escaped(_BETWEEN.join(checked.values())).split(_BETWEEN_BYTES)
     if len(escaped) != len(checked):
-        return {name: _escaped(value) for name, value in checked.items()}
-    return dict(zip(checked, escaped, strict=True))
+        return _Inert({name: _escaped(value) for name, value in checked.items()})
+    return _Inert(zip(checked, escaped, strict=True))
 
 
 def _escaped(value: str) -> bytes:

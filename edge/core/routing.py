@@ -22,7 +22,7 @@ Group = tuple[Queue, ...]
 Turned = Literal["pass", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Match:
     """What guards a request. A group is the queues of one rule, which share it by country; the most specific comes first.
 

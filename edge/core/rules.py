@@ -24,7 +24,7 @@ def covers(patterns: Sequence[str], paths: Iterable[str]) -> bool:
     return bool(patterns) and all(any(path_matches(pattern, path) for pattern in patterns) for path in paths)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rule:
     """A route, read once. `path` and `methods` as they are compared."""
 

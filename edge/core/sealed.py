@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from edge.core import quick_json
 from edge.core.groups import GROUP_DEFAULTS, GROUP_FIELDS, QueueGroup, build_group, effective
 from edge.core.model import ATTRIBUTES, LANE, QUEUE_FIELDS, ROUTE, Lane, Queue, Route
 from edge.core.moments import moment_ms
@@ -116,7 +117,7 @@ class SealedText:
         at = self._text.find(f'\n{{"id":"{queue_id}",', 0, self._queues_end)
         if at < 0:
             return None
-        queue = _queue(json.loads(self._text[at + 1 : self._text.find("\n", at + 1)].rstrip(",")))
+        queue = _queue(quick_json.read(self._text[at + 1 : self._text.find("\n", at + 1)].rstrip(",")))
         return queue if queue.id == queue_id else None
 
     def all(self) -> tuple[Queue, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from edge.core import quick_json
 from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.core.scripts import Flavour
 
@@ -43,7 +43,7 @@ def _reply(item: dict[str, Any]) -> Reply:
 
 def read_replies(text: str) -> dict[str, Reply]:
     """The replies so far by the names of their batches."""
-    return {item["name"]: _reply(item) for item in json.loads(text)} if text else {}
+    return {item["name"]: _reply(item) for item in quick_json.read(text)} if text else {}
 
 
 def read_answer(text: str) -> tuple[int, list[tuple[str, str]]]:
@@ -64,7 +64,7 @@ def _joined(lines: list[str]) -> str:
 def write_batch(batch: Batch, flavour: Flavour) -> str:
     """The step that asks for commands."""
     shared = f"shared: {batch.name.removesuffix(' in full')} {batch.max_age_ms}\n" if batch.is_shared else ""
-    body = json.dumps(batch.commands(flavour), separators=(",", ":"))
+    body = quick_json.write(batch.commands(flavour))
     return f"commands\nname: {batch.name}\n{shared}\n{body}"
 
 
@@ -91,4 +91,4 @@ def write_decision(decision: Decision) -> str:
 def write_conclusion(headers: Sequence[tuple[str, str]], commands: Sequence[Sequence[str]]) -> str:
     """What happens to the origin's answer."""
     head = _joined(["answer", *(f"h.{name}: {value}" for name, value in headers)])
-    return f"{head}\n\n" + (json.dumps(commands, separators=(",", ":")) if commands else "")
+    return f"{head}\n\n" + (quick_json.write(commands) if commands else "")

@@ -65,15 +65,19 @@ class Serving:
 
 
 class Gate:
-    """What one sandbox knows. Made at its first request: nothing secret may be in the component itself."""
+    """What one sandbox knows. Made with the component, so nothing of the service is read before the first request."""
 
     def __init__(self) -> None:
         self._around = around = Surroundings()
         self._counters = PopCounters(lambda: around.setting(RATE_COUNTER) or "", self._trouble_of("counter.failed"))
         self._knowledge = Knowledge(around.read_kv, self._setting, around.secret, around.write_log, self._counters)
-        self._redis = Redis(around.setting(_REST_URL) or "http://redis", self._token)
+        self._redis = Redis(lambda: around.setting(_REST_URL) or "http://redis", self._token)
         self._shared = Shared(self._send, _now_ms, self._trouble_of("shared.failed"))
-        self.reuse_ms = _number(around.setting(_REUSE_MS))
+
+    @property
+    def reuse_ms(self) -> int:
+        """How long this sandbox waits for another request."""
+        return _number(self._around.setting(_REUSE_MS))
 
     def _setting(self, name: str) -> str | None:
         # Behind a REST address elsewhere is Upstash, unless the deployment says that it is not.
@@ -222,12 +226,13 @@ class Gate:
         path = request.target.partition("?")[0].partition("#")[0][:_PATH_SHOWN]
         verb = "respond" if isinstance(step, Respond) else "forward"
         queue = f',"queue":{_text(step.queue_id)}' if isinstance(step, Forward) and step.queue_id else ""
-        # Written piece by piece: that costs a third of what a dictionary would.
+        # Written piece by piece, times as whole numbers: that costs a third of what a dictionary with fractions would.
+        now_ms, took_us = _now_ms(), int((time.monotonic() - serving.started_s) * 1e6)
         self._around.write_log(
-            f'{{"event":"request","at":{round(time.time(), 3)},"id":"{request.request_id}","method":{_text(request.method)},'
-            f'"host":{_text(request.host)},"path":{_text(path)},"status":{serving.answer.status},"verb":"{verb}",'
+            f'{{"event":"request","at":{now_ms // 1000}.{now_ms % 1000:03},"id":"{request.request_id}",'
+            f'"method":{_text(request.method)},"host":{_text(request.host)},"path":{_text(path)},"status":{serving.answer.status},"verb":"{verb}",'
             f'"why":{_text(step.why if step is not None else "")}{queue},'
-            f'"ms":{round((time.monotonic() - serving.started_s) * 1000, 1)}}}'
+            f'"ms":{took_us // 1000}.{took_us // 100 % 10}}}'
         )
 
 
@@ -245,21 +250,23 @@ def _next(reuse_ms: int) -> tuple[Any, Any] | None:
     return found
 
 
+_GATE = Gate()
+
+
 class HttpIncoming(exports.HttpIncoming):  # type: ignore[misc]
     """The export of the world."""
 
     def handle(self, request: Any, body: Any) -> None:
         """Serves one request, and those that the platform then hands to the same sandbox."""
-        gate = Gate()
-        gate.serve(request, body)
-        while gate.reuse_ms:
+        _GATE.serve(request, body)
+        while reuse_ms := _GATE.reuse_ms:
             # The handles of a request that was not forwarded are still open, and one sandbox has one request.
             del request, body
-            found = _next(gate.reuse_ms)
+            found = _next(reuse_ms)
             if found is None:
                 return
             request, body = found
-            gate.serve(request, body)
+            _GATE.serve(request, body)
 
 
 # Every path once before the snapshot of the instance: first calls cost most there.

@@ -92,7 +92,8 @@ class PageShelf:
         if page in self._sets:
             return self._sets[page]
         try:
-            text = text_of(page_set_key(page), self._read_kv(page_set_key(page)))
+            key = page_set_key(page)
+            text = text_of(key, self._read_kv(key))
         except OSError as error:
             if must_read:
                 raise

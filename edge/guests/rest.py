@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edge.core import quick_json
 from edge.core.messages import Reply
 
 # All batches of one decision together.
@@ -28,7 +28,7 @@ class Answered:
 
 def body_of(commands: Sequence[Sequence[str]]) -> bytes:
     """The body of POST /pipeline."""
-    return json.dumps(commands, separators=(",", ":")).encode()
+    return quick_json.write(commands).encode()
 
 
 def failed(kind: str, problem: str) -> Answered:
@@ -41,7 +41,7 @@ def read_answer(status: int, content: bytes, count: int) -> Answered:
     if status == _TOO_MANY_REQUESTS:
         return failed("busy", "HTTP status 429")
     try:
-        told = json.loads(content)
+        told = quick_json.read(str(content, "utf-8"))
     except ValueError:
         return failed("away", f"HTTP status {status} and no JSON: {content[:_SHOWN]!r}")
     items = told if isinstance(told, list) else [told]

@@ -16,6 +16,7 @@ from edge.core.crawlers import check_crawlers, load_crawlers, seal
 from edge.core.decide import decide
 from edge.core.languages import negotiate
 from edge.core.messages import Context, Reply, Snapshots
+from edge.core.negotiate import prefers_json
 from edge.core.node import Granted, NodeCounters
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.scripts import ALL
@@ -29,6 +30,7 @@ _QUEUE = {
     "bypass": ["/w/b"], "return_paths": ["/w/r"], "asset_extensions": ["css"], "crawlers": "hold",
     "allowed_origins": ["http://w"],
 }  # fmt: skip
+_ACCEPTED = ("", "*/*", "text/html", "application/json", "application/json, */*", "application/json, text/plain, */*")
 TIMES = 12
 _EPOCH = "warmwarmwarm"
 
@@ -84,6 +86,8 @@ def _run_once() -> None:
     admitted = identity.pass_cookie(queue, asked, context, held).partition(";")[0]
     hopeful = identity.candidate_cookie(queue, asked, context).partition(";")[0]
     inside = [["inside", "2", "9000000", "2000000"], short]
+    for accept in _ACCEPTED:
+        prefers_json(accept)  # what it says of these is remembered in the component
     for cookie, results in (
         ("", [full]),
         (hopeful, [[["waiting", "8"], short]]),

@@ -57,7 +57,8 @@ class Lookup:
         self.is_obliged = False
         if not in_transaction:
             self.item = cache.usable(key)
-            self.state = {"found", "usable"} if self.item else set()
+            is_stale = self.item is not None and cache.now_s() >= self.item.fresh_until_s
+            self.state = {"found", "usable"} | ({"stale"} if is_stale else set()) if self.item else set()
 
     def ready(self, timeout_s: float | None) -> bool:
         """Waits until the entry is there, or this sandbox is obliged to bring it."""

@@ -113,7 +113,7 @@ def read_request(message: Any, country_of: Callable[[Any, RequestHeaders], str])
     scheme, host, target = target_of(grown(message.get_uri, VALUES_BYTES))
     headers = RequestHeaders(message)
     address = http_downstream.downstream_client_ip_addr(message)
-    random = os.urandom(32).hex()
+    random = os.urandom(40).hex()
     return Request(
         method=grown(message.get_method, _METHOD_BYTES),
         target=target,
@@ -122,7 +122,7 @@ def read_request(message: Any, country_of: Callable[[Any, RequestHeaders], str])
         client=address_of(address),
         country=country_of(address, headers),
         now_ms=time.time_ns() // 1_000_000,
-        random=random,
-        request_id=os.urandom(8).hex(),
+        random=random[:64],
+        request_id=random[64:],
         headers=headers,
     )

@@ -32,10 +32,10 @@ class Deadline:
 
 
 class Redis:
-    """The client. `url` is the base address; `token` gives the bearer token, which only a request needs."""
+    """The client. `url` gives the base address and `token` the bearer token, which only a request needs."""
 
-    def __init__(self, url: str, token: Callable[[], str]) -> None:
-        self._url, self._token = f"{url.rstrip('/')}/pipeline", token
+    def __init__(self, url: Callable[[], str], token: Callable[[], str]) -> None:
+        self._url, self._token = url, token
 
     def send(self, commands: list[list[str]], deadline: Deadline) -> Answered:
         """Sends a pipeline. Raises nothing: no answer is an answer too."""
@@ -67,7 +67,7 @@ class Redis:
     def _request(self) -> Any:
         request = http_req.Request.new()
         request.set_method("POST")
-        request.set_uri(self._url)
+        request.set_uri(f"{self._url().rstrip('/')}/pipeline")
         request.insert_header("content-type", CONTENT_TYPE.encode())
         request.insert_header("authorization", f"Bearer {self._token()}".encode())
         return request

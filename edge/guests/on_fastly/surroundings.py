@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from edge.core import quick_json
 from edge.guests.on_fastly.api import Err, config_store, geo, http_body, kv_store, log_endpoints, secret_store
 from edge.guests.on_fastly.reading import RequestHeaders, grown
 
@@ -33,20 +34,30 @@ def read_all(body: Any) -> bytes:
 
 
 class Surroundings:
-    """Opened once for a sandbox. A store that is not linked to the service is an empty one, except for the key-value store."""
+    """Opened once for a sandbox, each thing when it is first asked for.
+
+    A store that is not linked to the service is an empty one, except for the key-value store.
+    """
 
     def __init__(self) -> None:
-        self.settings: Mapping[str, str] = self._read_settings()
+        self._settings: Mapping[str, str] | None = None
         self._secrets: Any = None
         self._kv: Any = None
         self._log: Any = None
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """All settings."""
+        if self._settings is None:
+            self._settings = self._read_settings()
+        return self._settings
 
     @staticmethod
     def _read_settings() -> Mapping[str, str]:
         try:
             with config_store.Store.open(CONFIG_STORE) as store:
                 text = grown(lambda size: store.get(SETTINGS_ITEM, size), _SETTINGS_BYTES)
-            told = json.loads(text or "{}")
+            told = quick_json.read(text or "{}")
         except (Err, ValueError):
             return {}
         return {str(name): str(value) for name, value in told.items()} if isinstance(told, dict) else {}
