@@ -16,7 +16,7 @@ from admin.access.permissions import Permission
 from admin.configure import labels
 from admin.configure.countries import country_names
 from admin.configure.deeds import publish
-from admin.configure.document import Entry, NoSuchEntry, copied_queue, find, group_of, queues
+from admin.configure.document import Entry, NoSuchEntry, copied_queue, effective, find, group_of, queues
 from admin.configure.form import packed, parts, read_form, shown_names
 from admin.configure.service import Edition, Faulty, Published, Stale
 from admin.configure.zones import UTC_NAME, zone_names
@@ -24,10 +24,12 @@ from admin.console.configure.common import HOME, Form, form_of, show, spoken, to
 from admin.console.configure.draft import Draft, Kind, as_json, entries, entry_from, judged, on_top_of, put
 from admin.console.configure.members import members_of, typed_members
 from admin.desk import desk
+from admin.kv import KvError
 from admin.store import StoreUnavailable
 from admin.words import gettext as _
 from admin.words import language
 from edge.core.errors import ConfigError
+from edge.core.page_set import page_set_key
 
 TRIES = 3
 NEW = "_new"  # no id has an underscore
@@ -53,7 +55,7 @@ async def show_draft(request: Request, draft: Draft, current: Edition, status: i
         words=labels, utc=_in_utc(draft), zones=zones, countries=country_names(language()),
         entry_json=draft.typed_json or as_json(draft.entry),
         queue_ids=[(str(each["id"]), str(each.get("name", ""))) for each in queues(current.value)],
-        warnings=await asyncio.to_thread(_warnings, draft, current),
+        warnings=[*await asyncio.to_thread(_warnings, draft, current), *await asyncio.to_thread(_page_warning, request, draft)],
         members=members_of(draft.entry) if draft.kind == "group" else [],
     )  # fmt: skip
 
@@ -69,6 +71,17 @@ def _warnings(draft: Draft, current: Edition) -> list[str]:
     if draft.kind != "queue" or not draft.original:
         return []
     return [each.words for each in current.warnings if each.queue_id == draft.original]
+
+
+def _page_warning(request: Request, draft: Draft) -> list[str]:
+    """Whether the brand has pages in the store."""
+    brand = effective(draft.entry, "page")
+    try:
+        if draft.kind == "group" or not isinstance(brand, str) or desk(request).kv.get(page_set_key(brand)) is not None:
+            return []
+    except KvError:  # no key, or no store: said elsewhere
+        return []
+    return [_("There are no published pages of the brand %(brand)s: visitors see a plain page.") % {"brand": brand}]
 
 
 def _new(kind: Kind, current: Edition, copies: str, zone: str) -> Draft:

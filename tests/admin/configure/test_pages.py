@@ -299,6 +299,14 @@ def test_without_redis_nothing_is_saved_and_nothing_typed_is_lost(serve: Any, ad
         assert form_at(answer.text, SALE)["poll_s"] == ["9"]
 
 
+def test_what_is_perhaps_not_meant_is_said(admin: Admin, client: httpx.Client) -> None:
+    admin.publish(entry("sale", routes=[{"path": "/*"}], page="summer"))
+    said = seen(get(client, SALE))
+    assert "There are no published pages of the brand summer: visitors see a plain page." in said
+    assert "/webhook" in said
+    assert "warnings" in seen(get(client, HOME))
+
+
 def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:
     for path in ("queues/nobody", "groups/nobody", "queues/nobody/remove", "rooms/x"):
         assert client.get(f"{HOME}/{path}").status_code == 404
