@@ -103,14 +103,19 @@ def create_app(
 
 def open_database(settings: Settings) -> Database:
     """The app's own database, brought to this program's schema. Raises StateError."""
+    db = database_of(settings)
+    migrate(db)
+    return db
+
+
+def database_of(settings: Settings) -> Database:
+    """The app's own database as it is. Raises StateError."""
     if not settings.database_url:
         try:
             settings.admin_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StateError(f"{settings.admin_dir} cannot be made: {error.strerror or error}") from error
-    db = Database(settings.database)
-    migrate(db)
-    return db
+    return Database(settings.database)
 
 
 def _desk(

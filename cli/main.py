@@ -14,6 +14,7 @@ from cli.explain import explain
 from cli.invite import invite
 from cli.kv.command import kv
 from cli.load import load
+from cli.owners import OWNER_COMMANDS
 from cli.preview import preview
 from cli.publish import publish
 from cli.queues.command import queues
@@ -32,6 +33,8 @@ COMMANDS = (
 )  # fmt: skip
 for command in COMMANDS:
     main.add_command(command)
+for command in OWNER_COMMANDS:
+    admin.add_command(command)
 
 if __name__ == "__main__":
     main()

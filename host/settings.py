@@ -119,11 +119,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "STANCHION_ADMIN_TOKEN",
         "",
-        "Token of the first administrator.",
+        "A token of the admin's API with every scope; others are made in the console. Empty: only those.",
         secret=True,
         min_length=16,
     ),
-    Setting("STANCHION_ADMIN_PASSWORD_HASH", "", "Argon2 hash of the operator's password.", secret=True),
+    Setting(
+        "STANCHION_ADMIN_PASSWORD_HASH",
+        "",
+        "Argon2 hash of the password of the owner `admin`, who can always get in. Empty: people of the database only.",
+        secret=True,
+    ),
     Setting("STANCHION_ADMIN_DIR", ".stanchion/admin", "Folder of the admin app's own files."),
     Setting(
         "STANCHION_ADMIN_DATABASE_URL",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 
@@ -19,12 +20,17 @@ _PROGRAMS: dict[str, tuple[tuple[str, ...], str]] = {
     "viceroy": (("viceroy", "~/.cargo/bin/viceroy"), "make hosts"),
     "fastly-python": ((), "install Python 3.12 or newer beside this one, or name it in STANCHION_FASTLY_PYTHON"),
     "wasmtime": (("wasmtime", "~/.cargo/bin/wasmtime"), "make hosts"),
+    "postgres": ((), "apt-get install postgresql"),
     "systemd": (("systemd-analyze",), "install systemd"),
 }
 
 
 def find(name: str) -> str | None:
     """The path of program `name` (a key of the table above), or None."""
+    if name == "postgres":
+        # Debian keeps the programs of each version out of PATH.
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+        return found[-1] if found else shutil.which("initdb")
     if name == "fastly-python":
         return find_python(os.environ)
     return next((path for program in _PROGRAMS[name][0] if (path := shutil.which(os.path.expanduser(program)))), None)

@@ -128,6 +128,19 @@ class Doors:
         password_hash = passwords.hash_password(password)
         return self._db.run_now(lambda session: self._owner(session, name, password_hash, "command line"))
 
+    def reset(self, person: Person, password_hash: str) -> None:
+        """Sets a password from the command line, drops the second factor and ends every session."""
+
+        def work(session: Session) -> None:
+            users.set_password(session, person.id, password_hash)
+            users.set_totp(session, person.id, "", ())
+            sessions.end_all(session, person.id)
+            links.drop(session, PASSWORD, person.id)
+            by = Recorder(self._db, Actor(person.name, person.role, "command line", ALL), self._now_ms())
+            audit.add(session, by.entry("person.password", f"person:{person.name}", note="second factor dropped"))
+
+        self._db.run_now(work)
+
     def _owner(self, session: Session, name: str, password_hash: str, via: Via) -> Person:
         person = people.add(session, name, OWNER, self._now_ms(), password_hash=password_hash)
         by = Recorder(self._db, Actor(name, OWNER, via, ALL), self._now_ms())
