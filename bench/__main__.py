@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import component, console, edge, redis_scripts, sale
+from bench import component, console, edge, estimate, redis_scripts, sale
 from bench.report import Report
 
 
@@ -16,6 +16,7 @@ def main() -> int:
     edge.measure(report)
     sale.add_to(report)
     console.add_to(report)
+    estimate.add_to(report)
     print(report.text())
     for what in report.missed:
         print(f"missed: {what}", file=sys.stderr)

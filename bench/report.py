@@ -12,21 +12,25 @@ class Report:
     """Rows of (what, measured, yardstick, unit); a yardstick of None is for information."""
 
     rows: list[tuple[str, float, float | None, str]] = field(default_factory=list)
+    exact: set[str] = field(default_factory=set)  # figures without noise: the same in every run
 
-    def at_most(self, what: str, measured: float, limit: float | None, unit: str) -> None:
-        """A figure that may not exceed `limit`."""
+    def at_most(self, what: str, measured: float, limit: float | None, unit: str, *, is_exact: bool = False) -> None:
+        """A figure that may not exceed `limit`; `is_exact`: not even by noise."""
         self.rows.append((what, measured, limit, unit))
+        self.exact |= {what} if is_exact else set()
 
-    def at_least(self, what: str, measured: float, floor: float, unit: str) -> None:
-        """A figure that may not fall below `floor`."""
+    def at_least(self, what: str, measured: float, floor: float, unit: str, *, is_exact: bool = False) -> None:
+        """A figure that may not fall below `floor`; `is_exact`: not even by noise."""
+        self.exact |= {what} if is_exact else set()
         self.rows.append((what, -measured, -floor, unit))
 
     @property
     def missed(self) -> list[str]:
-        """What missed its yardstick by more than noise."""
+        """What missed its yardstick, by more than noise where there is some."""
         out = []
         for what, measured, limit, _ in self.rows:
-            slack = None if limit is None else limit * NOISE if limit >= 0 else limit / NOISE
+            noise = 1 if what in self.exact else NOISE
+            slack = None if limit is None else limit * noise if limit >= 0 else limit / noise
             if slack is not None and measured > slack:
                 out.append(what)
         return out

@@ -122,11 +122,12 @@ def _troubled_spans(run: Run) -> list[tuple[int, int]]:
 
 def _estimate(run: Run) -> dict[str, Any]:
     told, spans = run.tally.estimates, _troubled_spans(run)
+    from_ms = OPENING_S * 1000 + max(0, (run.sale.queue.opens_at_ms or 0) - START_MS)
     errors: dict[str, list[float]] = {"all": [], "undisturbed": []}
     held: dict[str, list[bool]] = {"all": [], "undisturbed": []}
     for who, at_ms, low_s, high_s in zip(told.who, told.at_ms, told.low_s, told.high_s, strict=True):
         called_ms = run.persons[who].called_ms
-        if called_ms < 0 or at_ms < OPENING_S * 1000 or called_ms < at_ms:
+        if called_ms < 0 or at_ms < from_ms or called_ms < at_ms:
             continue
         actual_s = (called_ms - at_ms) / 1000
         is_disturbed = any(start <= called_ms and end >= at_ms for start, end in spans)

@@ -13,9 +13,11 @@ from edge.core.snapshot import Snapshot
 BEAT_MS = 20_000
 # Far back only the sample does, once a minute (design.md, law 6).
 SAMPLE_BEAT_MS = 55_000
-# The range is this much around the expected wait, and one poll is added. Measured by simulated sales: with a rate and slots nine
-# of ten waits lie between 0.8 and 1.3 of it.
-_LOW, _HIGH = 0.78, 1.28
+# The range is this much around the expected wait, and one poll is added, for that is when the turn is read. Measured by simulated
+# sales (bench/estimate.py): nine of ten waits lie within it.
+_LOW, _HIGH = 0.76, 1.24
+# Of a shorter time than this nothing is concluded.
+_UNSEEN_AT_LEAST_S = 15
 _WAIT_KNOWN_UP_TO_S = 7 * 86_400
 # In these states the line moves, or will in a moment.
 _MOVES = ("open", "draining")
@@ -36,38 +38,56 @@ def outflow_per_minute(snapshot: Snapshot) -> float | None:
     return float(snapshot.admit_per_minute or 0) or None if snapshot.max_active is None else None
 
 
-def ahead_present(snapshot: Snapshot, ahead: int) -> float:
-    """Of the `ahead` people before someone, how many are likely still there.
+def ahead_present(snapshot: Snapshot, ahead: int) -> tuple[float, float]:
+    """Of the `ahead` people before someone, how many are likely there: in the head window, and beyond it.
 
     Those in the head window show life; of those further back a sample tells the share.
     """
     asked = snapshot.ahead(snapshot.horizon + 1)
     in_window = min(ahead, asked)
-    present = in_window * min(1.0, snapshot.line_ready / asked) if asked and snapshot.full else float(in_window)
-    return present + (ahead - in_window) * snapshot.present_share
+    share = min(1.0, snapshot.line_present / asked) if snapshot.full and asked else 1.0
+    return in_window * share, (ahead - in_window) * snapshot.present_share
 
 
-def admissions_before(snapshot: Snapshot, ahead: int, position: int) -> float:
-    """How many come in until `position` is called.
+def going_per_s(snapshot: Snapshot) -> float:
+    """What part of those who are there goes away in a second: as many as to make those who did not come when called."""
+    if snapshot.unseen_s < _UNSEEN_AT_LEAST_S or not 0 < snapshot.coming_share < 1:
+        return 0.0
+    return -math.log(snapshot.coming_share) / snapshot.unseen_s
 
-    By how the line has moved with each admission, once that was seen; until then by who is likely still there.
+
+def drained_s(people: float, per_s: float, going: float) -> float:
+    """Seconds until `people` have come in, `per_s` a second, or gone away, a part `going` of them a second.
+
+    The solution of m' = -per_s - going m.
     """
-    if snapshot.moves_per_admission > 0.001:
-        return max(0, position - 1 - snapshot.cursor) / snapshot.moves_per_admission
-    return ahead_present(snapshot, ahead)
+    part = going * people / per_s
+    return people / per_s * (math.log1p(part) / part if part > 0.001 else 1.0)
 
 
-def wait_range(queue: Queue, snapshot: Snapshot, ahead: int, position: int) -> WaitRange | None:
-    """The wait of someone at `position` with `ahead` people before; None rather than a guess. A snapshot seen from one line."""
+def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
+    """Seconds until all before someone have come in or gone: a line from which people go moves the faster the longer it is.
+
+    Of those in the head window so many come in as of those called lately, fewer if they will have been there for longer by
+    then. Of those beyond it some go until they are asked.
+    """
+    (near, far), per_s, going = ahead_present(snapshot, ahead), per_minute / 60, going_per_s(snapshot)
+    near, far = near * snapshot.coming_share + 1, far * snapshot.coming_share
+    whole_s = max(1.0, snapshot.line_present * snapshot.coming_share / per_s)
+    near_s = drained_s(near, per_s, going * max(0.0, 1 - snapshot.unseen_s / whole_s))
+    return near_s + drained_s(far * math.exp(-going * near_s), per_s, going)
+
+
+def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None:
+    """The wait of someone with `ahead` people before; None rather than a guess. A snapshot seen from one line."""
     if snapshot.status not in _MOVES or (queue.manual and not snapshot.is_dormant):
         return None
     per_minute = outflow_per_minute(snapshot)
     if not per_minute:
         return None
-    before = admissions_before(snapshot, ahead, position)
-    if snapshot.inventory_left is not None and before >= snapshot.inventory_left:
+    expected_s = wait_until_s(snapshot, ahead, per_minute)
+    if snapshot.inventory_left is not None and expected_s * per_minute / 60 > snapshot.inventory_left:
         return None  # whether a unit comes back, and when, is up to those who hold it
-    expected_s = (before + 1) * 60 / per_minute
     if expected_s > _WAIT_KNOWN_UP_TO_S:
         return None
     return WaitRange(math.floor(expected_s * _LOW), math.ceil(expected_s * _HIGH) + queue.poll_s)

@@ -28,9 +28,8 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
     rate = snapshot.admit_per_minute
     return replace(
         snapshot, status=own_status(snapshot.status, own.weight), length=own.length, cursor=own.cursor, horizon=own.horizon,
-        drawn=own.drawn, weight=own.weight, line_ready=own.ready, gone_every=own.gone_every, gone=own.gone, more_lines=(),
+        drawn=own.drawn, weight=own.weight, line_present=own.present, gone_every=own.gone_every, gone=own.gone, more_lines=(),
         admit_per_minute=None if rate is None else max(1, round(rate * part)) if rate else 0,
-        moves_per_admission=own.moves_per_admission / part,
         admitted_last_minute=round(snapshot.admitted_last_minute * part),
         outflow_per_minute=None if snapshot.outflow_per_minute is None else snapshot.outflow_per_minute * part,
     )  # fmt: skip

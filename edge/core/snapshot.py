@@ -10,7 +10,7 @@ from typing import Any
 # Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
 ENDED_WIDTH = 10
 _LINE = 10**8
-_SHORT, _FULL = 9, 38
+_SHORT, _FULL = 9, 39
 
 
 @dataclass(slots=True, frozen=True)
@@ -22,10 +22,9 @@ class LineView:
     horizon: int = 0
     drawn: int = 0
     weight: int = 1
-    ready: int = 0
+    present: int = 0
     gone_every: int = 1
     gone: tuple[int, ...] = ()
-    moves_per_admission: float = 0.0
 
     def ahead(self, position: int) -> int:
         """People before `position`, without those known to have left or been passed over; never negative."""
@@ -82,17 +81,18 @@ class Snapshot:
     present_share: float = 1.0  # of those beyond the head window, from the sample
     sample_every: int = 0  # every so many-th place beyond the window shows life once a minute; 0: none
     weight: int = 1
-    line_ready: int = 0
+    line_present: int = 0  # of those in the head window, so many are there
     is_dormant: bool = False
     message: str = ""
     more_lines: tuple[LineView, ...] = ()
-    moves_per_admission: float = 0.0  # positions by which the line moves when one person comes in; 0 while too little was seen
+    coming_share: float = 1.0  # of those called lately, so many come in
+    unseen_s: float = 0.0  # the others had so long to go away without being missed
 
     def line(self, index: int) -> LineView:
         """Line `index` of the scope; one that it does not have looks empty."""
         if index == 0:
-            return LineView(self.length, self.cursor, self.horizon, self.drawn, self.weight, self.line_ready, self.gone_every,
-                            self.gone, self.moves_per_admission)  # fmt: skip
+            return LineView(self.length, self.cursor, self.horizon, self.drawn, self.weight, self.line_present, self.gone_every,
+                            self.gone)  # fmt: skip
         return self.more_lines[index - 1] if index <= len(self.more_lines) else LineView()
 
     @property
@@ -148,9 +148,9 @@ def _full(values: Sequence[Any]) -> Snapshot:
     snapshot.beacon, snapshot.chain = str(values[27]), str(values[28])
     snapshot.outflow_per_minute = int(outflow) / 1000 if outflow != "" else None
     snapshot.present_share, snapshot.sample_every = int(values[30]) / 1000, int(values[31])
-    snapshot.weight, snapshot.line_ready, snapshot.is_dormant = int(values[32]), int(values[33]), str(values[34]) == "1"
+    snapshot.weight, snapshot.line_present, snapshot.is_dormant = int(values[32]), int(values[33]), str(values[34]) == "1"
     snapshot.message, snapshot.more_lines = str(values[35]), _lines(lines)
-    snapshot.moves_per_admission = int(values[37]) / 1000
+    snapshot.coming_share, snapshot.unseen_s = int(values[37]) / 1e6, int(values[38]) / 1e3
     return snapshot
 
 
@@ -171,9 +171,8 @@ def _lines(lines: object) -> tuple[LineView, ...]:
 
 
 def _line(values: object) -> LineView:
-    if not isinstance(values, (list, tuple)) or len(values) != 9:
-        raise ValueError("a line of a snapshot has 9 values")
-    *numbers, points, moves = values
-    length, cursor, horizon, drawn, weight, ready, every = (int(str(number)) for number in numbers)
-    return LineView(length, cursor, horizon, drawn, weight, ready, every, tuple(int(p) for p in str(points).split(",") if p),
-                    int(moves) / 1000)  # fmt: skip
+    if not isinstance(values, (list, tuple)) or len(values) != 8:
+        raise ValueError("a line of a snapshot has 8 values")
+    *numbers, points = values
+    length, cursor, horizon, drawn, weight, present, every = (int(str(number)) for number in numbers)
+    return LineView(length, cursor, horizon, drawn, weight, present, every, tuple(int(p) for p in str(points).split(",") if p))

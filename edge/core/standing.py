@@ -108,7 +108,7 @@ def in_line(queue: Queue, snapshot: Snapshot, position: int, now_ms: int) -> Sta
     """Waiting at `position`; while the queue is paused or closed that is the state, and the position stays."""
     ahead = snapshot.ahead(position)
     state = _IN_LINE_SEE.get(snapshot.status, "waiting")
-    wait = admission.wait_range(queue, snapshot, ahead, position)
+    wait = admission.wait_range(queue, snapshot, ahead)
     poll_s = admission.poll_s(queue, snapshot, position, wait)
     return Standing(queue, state, now_ms, snapshot.epoch, position, ahead, wait, poll_s)
 

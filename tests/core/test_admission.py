@@ -43,11 +43,11 @@ def test_the_outflow_is_what_was_seen_or_the_rate(values: dict[str, Any], per_mi
 
 
 def test_of_the_people_ahead_those_count_who_are_likely_still_there() -> None:
-    seen = snapshot(full=True, line_ready=30, present_share=0.5)  # 90 positions in the window, a third of them present
-    assert admission.ahead_present(seen, 90) == 30
-    assert admission.ahead_present(seen, 45) == 15
-    assert admission.ahead_present(seen, 190) == 30 + 50
-    assert admission.ahead_present(snapshot(), 45) == 45, "nothing is known in the short form"
+    seen = snapshot(full=True, line_present=30, present_share=0.5)  # 90 positions in the window, a third of them present
+    assert admission.ahead_present(seen, 90) == (30, 0)
+    assert admission.ahead_present(seen, 45) == (15, 0)
+    assert admission.ahead_present(seen, 190) == (30, 50)
+    assert admission.ahead_present(snapshot(), 45) == (45, 0), "nothing is known in the short form"
 
 
 @pytest.mark.parametrize(
@@ -60,37 +60,65 @@ def test_who_is_called_or_near_or_in_the_sample_reaches_redis(position: int, tou
 
 
 def test_the_wait_is_a_range_around_what_is_expected() -> None:
-    assert admission.wait_range(a_queue(), snapshot(), 9, 9 + 11) == WaitRange(46, 82)
-    assert admission.wait_range(a_queue(poll_s=10), snapshot(), 9, 9 + 11) == WaitRange(46, 87)
+    assert admission.wait_range(a_queue(), snapshot(), 9) == WaitRange(45, 80)
+    assert admission.wait_range(a_queue(poll_s=10), snapshot(), 9) == WaitRange(45, 85)
 
 
 @pytest.mark.parametrize("values", [{"status": "paused"}, {"status": "recovering"}, {"admit_per_minute": 0}])
 def test_no_wait_is_told_rather_than_a_guess(values: dict[str, Any]) -> None:
-    assert admission.wait_range(a_queue(), snapshot(**values), 9, 9 + 11) is None
+    assert admission.wait_range(a_queue(), snapshot(**values), 9) is None
 
 
-def test_once_seen_the_way_the_line_moves_says_how_many_come_in_before() -> None:
-    """Half of the positions are passed over, or more than half come late: the measure has it all in it."""
-    for moves, before in ((2.0, 45), (0.5, 180), (1.0, 90)):
-        seen = snapshot(full=True, moves_per_admission=moves, line_ready=3, present_share=0.1)
-        assert admission.admissions_before(seen, 5, 101) == before
-    assert admission.admissions_before(snapshot(moves_per_admission=1.0), 0, 5) == 0, "passed by already"
+def test_a_line_from_which_people_go_moves_the_faster_the_longer_it_is() -> None:
+    assert admission.drained_s(600, 1, 0) == 600
+    # A thousandth goes every second: ln(1 + 0.6) / 0.001.
+    assert admission.drained_s(600, 1, 0.001) == pytest.approx(470, abs=0.1)
+    assert admission.drained_s(60, 1, 0.001) == pytest.approx(58.3, abs=0.1)
+
+
+def test_who_did_not_come_when_called_says_how_many_go_away() -> None:
+    assert admission.going_per_s(snapshot(coming_share=0.9, unseen_s=105.36)) == pytest.approx(0.001, rel=1e-3)
+    for coming, unseen_s in ((1, 0), (0.9, 0), (1, 100), (0.9, 14), (0, 99)):
+        assert admission.going_per_s(snapshot(coming_share=coming, unseen_s=unseen_s)) == 0
+
+
+def test_nobody_waits_for_those_who_will_be_gone_by_their_turn() -> None:
+    def wait_s(ahead: int, **values: Any) -> float:
+        base = {"full": True, "horizon": 610, "length": 9000, "line_present": 600, "admit_per_minute": 60}
+        return admission.wait_until_s(snapshot(**base | values), ahead, 60)
+
+    assert wait_s(599) == 600
+    # The window has slid for long: of those in it nine of ten come in, as of those called.
+    assert wait_s(600, coming_share=0.9, unseen_s=600) == pytest.approx(541)
+    # It has just begun: they will have been there for longer than those called now.
+    assert 400 < wait_s(600, coming_share=0.9, unseen_s=100) < 500
+    # Beyond it they go until they are asked, and then as the others.
+    assert wait_s(1199, coming_share=0.9, unseen_s=600) < 541 + 540 * 0.95
+
+
+@given(st.integers(0, 100_000), st.integers(1, 1000), st.floats(0, 600), st.floats(0, 1))
+def test_more_ahead_never_means_a_shorter_wait_and_those_who_go_never_a_longer_one(
+    ahead: int, more: int, unseen_s: float, coming: float
+) -> None:
+    seen, calm = snapshot(unseen_s=unseen_s, coming_share=coming), snapshot()
+    assert 0 < admission.wait_until_s(seen, ahead, 10) <= admission.wait_until_s(seen, ahead + more, 10) * (1 + 1e-6)
+    assert admission.wait_until_s(seen, ahead, 10) <= admission.wait_until_s(calm, ahead, 10) * (1 + 1e-6)
 
 
 def test_who_waits_for_units_to_come_back_is_told_no_time() -> None:
-    seen = snapshot(full=True, line_ready=90, inventory_left=10)
-    assert admission.wait_range(a_queue(), seen, 9, 9 + 11) is not None
-    assert admission.wait_range(a_queue(), seen, 10, 10 + 11) is None
+    seen = snapshot(full=True, line_present=90, inventory_left=10)
+    assert admission.wait_range(a_queue(), seen, 9) is not None
+    assert admission.wait_range(a_queue(), seen, 10) is None
 
 
 def test_nobody_can_say_how_long_an_operator_takes_nor_what_is_beyond_a_week() -> None:
-    assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9, 9 + 11) is None
-    assert admission.wait_range(a_queue(), snapshot(), 200_000, 200_000 + 11) is None
+    assert admission.wait_range(a_queue(admit_per_minute=None, burst=None, manual=True), snapshot(), 9) is None
+    assert admission.wait_range(a_queue(), snapshot(), 200_000) is None
 
 
 @given(st.integers(0, 100_000), st.integers(0, 1000))
 def test_the_range_grows_with_the_people_ahead_and_holds_the_expectation(ahead: int, more: int) -> None:
-    near, far = (admission.wait_range(a_queue(), snapshot(), count, count + 11) for count in (ahead, ahead + more))
+    near, far = (admission.wait_range(a_queue(), snapshot(), count) for count in (ahead, ahead + more))
     if near is not None and far is not None:
         assert near.low_s <= (ahead + 1) * 6 <= near.high_s
         assert near.low_s <= far.low_s
@@ -110,7 +138,7 @@ def test_a_page_never_sleeps_past_its_settling_its_grace_or_its_turn(times: dict
     except Exception:
         return  # refused by the configuration
     seen = snapshot(admit_per_minute=rate)
-    told_s = admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position), position))
+    told_s = admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
     assert 1 <= told_s <= 60
     assert 2 * told_s <= max(each.settle_s, 2 * each.poll_s)
     assert 2 * told_s <= each.presence_grace_s
@@ -121,7 +149,7 @@ def test_the_interval_grows_with_the_distance() -> None:
     each, seen = a_queue(), snapshot(length=10_000)
 
     def told_s(position: int) -> int:
-        return admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position), position))
+        return admission.poll_s(each, seen, position, admission.wait_range(each, seen, seen.ahead(position)))
 
     assert told_s(15) == 5
     assert told_s(60) == 11  # in the window, but minutes away

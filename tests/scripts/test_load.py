@@ -85,6 +85,42 @@ def test_the_outflow_is_what_comes_in_while_people_wait(store: Store) -> None:
     assert 3.8 <= (line.seen().outflow_per_minute or 0) <= 5, "it forgets"
 
 
+def test_those_who_fill_a_shop_at_first_say_nothing_of_later(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=1, idle_s=3600)
+    held, waiting = [line.enter("in")], line.places(90)
+    line.set_limits(max_active=31)
+    for ticket in waiting[:30]:
+        held.append(line.claim(ticket))
+    one_in_one_out(line, waiting[30:], held, 10, 18)
+    assert 5 <= (line.seen().outflow_per_minute or 0) <= 7
+
+
+def test_a_minute_in_which_the_store_was_away_is_no_outflow_of_nobody(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, max_active=3, idle_s=3600)
+    held, waiting = [line.enter(f"in{n}") for n in range(3)], line.places(120)
+    one_in_one_out(line, waiting, held, 5, 24)
+    before = line.seen().outflow_per_minute
+    line.wait(60)
+    assert line.seen().outflow_per_minute == before
+
+
+def test_how_many_of_those_called_come_in_is_known_before_their_leases_end(store: Store) -> None:
+    line = Line(store, admit_per_minute=120, burst=1)
+    waiting = line.places(200)
+    for second in range(70):
+        line.wait(1)
+        for ticket in waiting[:12]:
+            is_away = ticket.position % 4 == 0
+            if not is_away or second == 0:
+                line.touch(ticket, wants_in=not is_away)
+        called = set(line.positions("called"))
+        waiting = [ticket for ticket in waiting if ticket.position in called or ticket.position > line.number("cursor")]
+        waiting = [ticket for ticket in waiting if ticket.position % 4 or ticket.position not in called]
+    seen = line.seen()
+    assert 0.65 <= seen.coming_share <= 0.9
+    assert 10 <= seen.unseen_s <= 75
+
+
 def test_with_a_rate_a_change_of_it_counts_at_once(store: Store) -> None:
     line = Line(store, admit_per_minute=120, burst=1)
     waiting = line.places(300)

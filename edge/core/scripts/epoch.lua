@@ -57,15 +57,15 @@ local function start_epoch(s, begun_by, killed)
     for _, name in ipairs(LINE_FIELDS) do
       if name ~= 'weight' then line[name] = 0 end
     end
-    line.share = 1000
+    line.share, line.raises = 1000, ''
   end
   for _, name in ipairs({ 'pump_at', 'hold_until', 'promised', 'sold', 'recover_until', 'reentry_until',
-    'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'overrun', 'turns', 'admitted', 'left', 'missed', 'lapsed',
+    'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'held_by', 'active_from', 'ready_from', 'overrun', 'turns', 'admitted', 'left', 'missed', 'lapsed',
     'completed', 'revoked', 'expired', 'undelivered', 'checkout_expired', 'pass_expired', 'idle_expired' }) do
     s[name] = 0
   end
   s.draw_key, s.draw_seed, s.beacon, s.chain = '', '', '', ''
-  s.present, s.latency, s.begun_by = 1000, 5000, begun_by
+  s.present, s.coming, s.latency, s.begun_by = 1000, 1000000, 5000, begun_by
   count_people(s)
   set_status(s)
   emit(s, 'epoch', s.epoch)

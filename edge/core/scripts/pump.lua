@@ -7,8 +7,6 @@ local TTL_EVERY_MS = 60000
 local SKEW_MS = 30000
 -- Passes that were taken over have no position: their ends are kept after those that ride in the snapshot.
 local TAKEN_OVER_SCORE = 1e15
--- The outflow is a mean that forgets in about this time.
-local OUTFLOW_MEMORY_MS = 120000
 local PASSED_EVERY_MS = 30000
 local PASSED_KEPT = 4000
 -- So many visitors far back are asked for a sign of life once a minute: five a second (design.md, law 6).
@@ -68,33 +66,6 @@ local function end_passes(s)
     emit(s, reason, member)
   end
   return #expired == SWEEP
-end
-
--- How many come in a minute, what part of the rate that is, and how fast each line moves: only of times when people waited for just
--- that, since an empty line or a shop that fills up says nothing of how fast a full one moves. The speed of a line has in it all
--- that a visitor's wait has: who was passed over, who came back late, who let a turn go.
-local function measure_outflow(s, came, span)
-  local is_full = not s.max_active or slots_left(s) == 0
-  local counts = CALLS[s.status] and is_full and s.ready > 0
-  local fresh = 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
-  local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
-  for _, line in ipairs(s.lines) do
-    local moved = line.cursor - line.speed_from
-    line.speed_from = line.cursor
-    if counts then line.speed = towards(line.speed, math.max(0, moved) * 60000000 / span) end
-  end
-  if not counts then return end
-  local per_minute = came * 60000 / span
-  s.outflow, s.outflow_known = towards(s.outflow, per_minute * 1000), towards(s.outflow_known, 1000000)
-  if s.pace and s.pace > 0 then s.rate_used = towards(s.rate_used, math.min(2000, per_minute / s.pace * 1000)) end
-end
-
-local function count_claims(s)
-  -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
-  local came, span = call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock)), s.clock - s.counted_until
-  s.admitted = s.admitted + came
-  if s.counted_until > 0 and span > 0 then measure_outflow(s, came, span) end
-  s.counted_until = s.clock
 end
 
 local function sweep(s)
@@ -162,9 +133,10 @@ end
 
 -- Every `sample_every`-th place far back is asked once a minute; so the share of those still there is known without asking all.
 local function take_sample(s)
-  local far, gone = 0, 0
+  local far, gone, like_asked = 0, 0, 0
   for _, line in ipairs(s.lines) do
-    far = far + math.max(0, line.length - line.horizon)
+    local behind = math.max(0, line.length - line.horizon)
+    far, like_asked = far + behind, like_asked + behind * line.share
     if line.length > line.horizon then gone = gone + count_between(GONE, line, line.horizon + 1) end
   end
   local every = 1
@@ -175,7 +147,9 @@ local function take_sample(s)
     if every == 0 or every > s.sample_every then call('UNLINK', SAMPLE) end
     s.sample_every, s.sample_from = every, s.lease + SAMPLE_SETTLES_MS
   end
-  if s.sample_every == 0 then s.present = 1000 return end
+  -- Until the sample says more, they are as those who were asked last.
+  if s.sample_every == 0 or s.lease < s.sample_from then s.present = far > 0 and math.floor(like_asked / far) or 1000 end
+  if s.sample_every == 0 then return end
   forget_silent(s)
   local expected = math.floor((far - gone) / s.sample_every)
   if s.lease >= s.sample_from and expected >= 20 then
@@ -231,6 +205,7 @@ local function pump(s, force)
     note_passing(s)
     take_sample(s)
   end
+  note_what_holds(s)
   turn_places(s)
   keep_keys(s)
   if queueing(s) == 2 then s.hold_until = s.clock + s.hold end

@@ -5,4 +5,5 @@
 --@include draw
 --@include window
 --@include call
+--@include outflow
 --@include pump

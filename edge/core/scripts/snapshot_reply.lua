@@ -38,44 +38,28 @@ local function ended_places()
   return table.concat(call('ZREVRANGEBYSCORE', ENDED, '(' .. text(TAKEN_OVER_SCORE), '-inf', 'LIMIT', '0', text(ENDED_AT_MOST)))
 end
 
--- By how many thousandths of a position a line moves when one person comes in, wherever; 0 while too little was seen.
-local function moves_per_admission(s, line)
-  if s.outflow_known < 400000 or s.outflow < 1000 then return '0' end
-  return text(math.floor(1000 * line.speed / s.outflow))
-end
-
--- Of each line beyond the first: length, cursor, horizon, drawn, weight, ready, gone_every, gone points by commas, its moves.
+-- Of each line beyond the first: length, cursor, horizon, drawn, weight, present in the window, gone_every, gone points by commas.
 local function more_lines(s)
   local lines = {}
   for i = 2, #s.lines do
     local line = s.lines[i]
     local every, points = gone_points(line)
     lines[#lines + 1] = { text(line.length), text(line.cursor), text(line.horizon), text(line.drawn), text(line.weight),
-      ready_of(s, line), every, table.concat(points, ','), moves_per_admission(s, line) }
+      present_in(s, line), every, table.concat(points, ',') }
   end
   return lines
-end
-
--- Admissions a minute to reckon with, in thousandths; '' while nothing is known. Where the rate is what holds people, its changes
--- count at once; where slots do, what was seen.
-local function outflow_expected(s)
-  local known = s.outflow_known / 1000000
-  local seen = known > 0 and s.outflow / known or 0
-  local used = known > 0 and s.rate_used / known or 1000
-  if s.pace and (not s.max_active or used > 900) and (known < 0.2 or used > 850) then return text(s.pace * 1000) end
-  if known < 0.2 or seen < 1 then return s.pace and not s.max_active and text(s.pace * 1000) or '' end
-  return text(s.pace and math.min(s.pace * 1000, seen) or seen)
 end
 
 local function full_snapshot(s)
   local out, first = short_snapshot(s), s.lines[1]
   local every, points = gone_points(first)
   local left = s.inventory and math.max(0, s.inventory - s.sold - s.active - s.called)
+  local outflow = outflow_expected(s)
   local rest = { queueing(s), s.ready, s.called, s.active, waiting(s), text(next_token_ms(s)),
     call('ZCOUNT', CLAIMS, '(' .. text(s.clock - 60000), '+inf'), shown(left), ended_places(), every, points,
     s.mode, text(s.opens_at), text(s.closes_at), text(s.opened_at), text(first.drawn), s.draw_key, s.draw_seed, s.beacon, s.chain,
-    outflow_expected(s), text(s.present), text(s.sample_every), text(first.weight), ready_of(s, first), text(s.is_dormant),
-    call('HGET', STATE, 'message') or '', more_lines(s), moves_per_admission(s, first) }
+    outflow, text(s.present), text(s.sample_every), text(first.weight), present_in(s, first), text(s.is_dormant),
+    call('HGET', STATE, 'message') or '', more_lines(s), text(s.coming), text(unseen_ms(s, outflow ~= '' and outflow / 1000 or 0)) }
   for _, value in ipairs(rest) do out[#out + 1] = value end
   return out
 end

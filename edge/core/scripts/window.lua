@@ -3,6 +3,8 @@ local WINDOW_FLOOR = 50
 local WINDOW_CEILING = 50000
 -- Free slots widen the window by no more than this at a time; the rate widens it as far as it needs.
 local WINDOW_FOR_SLOTS = 5000
+-- So many raises lie within one settling time.
+local RAISES = 8
 
 local function slots_left(s)
   local left = math.huge
@@ -82,21 +84,22 @@ local function full_speed(s)
   return math.max(seen, call('ZCARD', CLAIMS))
 end
 
--- How many present people the window should hold: two settling times of calls, and one for each free slot.
+-- How many present people the window should hold: two settling times of calls, and one for each free slot; and how many that would
+-- be if all who are called came in.
 local function wanted(s, line)
   local free = slots_left(s)
   local per_minute = s.pace or full_speed(s)
   -- While every slot is taken, people come in as others go, whatever the rate would allow.
   if free == 0 then per_minute = math.min(per_minute, full_speed(s)) end
   if free == math.huge then free = 0 end
-  local calls = math.ceil(2 * per_minute * s.settle / 60 / share_coming(s))
-  local part = #s.lines > 1 and part_of(s, line) or 1
-  return WINDOW_FLOOR + math.ceil(part * (math.min(calls, WINDOW_CEILING) + math.min(free, WINDOW_FOR_SLOTS)))
+  local part, calls = #s.lines > 1 and part_of(s, line) or 1, 2 * per_minute * s.settle / 60
+  local function of(count) return WINDOW_FLOOR + math.ceil(part * (math.min(count, WINDOW_CEILING) + math.min(free, WINDOW_FOR_SLOTS))) end
+  return of(math.ceil(calls / share_coming(s))), of(math.ceil(calls / 1000))
 end
 
 -- At the opening everybody's page asks within `spread`; later the window grows by those who may be in a hidden tab.
-local function settle_time(s, line)
-  return s.opened_at > 0 and line.raised_at == s.opened_lease and s.spread or s.settle
+local function settle_time(s, raised_at)
+  return s.opened_at > 0 and raised_at == s.opened_lease and s.spread or s.settle
 end
 
 -- Who comes into the window is no longer far back: at most SAMPLE_OF of those are in the sample.
@@ -109,25 +112,60 @@ local function leave_sample(s, line, from, to)
   if #members > 0 then call('ZREM', SAMPLE, unpack(members)) end
 end
 
--- Positions up to `horizon` are asked for a sign of life; those up to `settled` have had time to give one.
-local function move_line(s, line)
-  if line.settled < line.horizon and s.lease >= line.raised_at + settle_time(s, line) then
-    local asked = line.horizon - line.settled
-    local present = count_between(READY, line, line.settled + 1, line.horizon)
-    line.share = math.max(50, math.floor(1000 * present / asked))
-    line.settled = line.horizon
-  end
-  if line.settled == line.horizon and line.horizon < line.length then
-    local missing = wanted(s, line) - ready_of(s, line)
-    if missing > 0 then
-      local is_opening = line.horizon == 0 and s.opened_lease == s.lease
-      local step = math.ceil(missing * 1000 / line.share)
-      if is_opening then step = 2 * step else step = math.min(step, 4 * math.max(line.raise_step, WINDOW_FLOOR)) end
-      step = math.min(step, line.length - line.horizon)
-      leave_sample(s, line, line.horizon, line.horizon + step)
-      line.horizon, line.raise_step, line.raised_at = line.horizon + step, step, s.lease
+-- What became of the raises (`position@lease ms` each, oldest first): those who were asked long enough ago have had their time. The
+-- share of them who showed life is what is expected of the next; the more are still being asked, the less one raise says.
+local function settle_raises(s, line)
+  local before, left, last = line.settled, {}, -math.huge
+  for position, at in string.gmatch(line.raises, '(%d+)@(%d+)') do
+    last = at + 0
+    if s.lease >= last + settle_time(s, last) then
+      line.settled = math.max(line.settled, position + 0)
+    elseif position + 0 > line.settled then
+      left[#left + 1] = position .. '@' .. at
     end
   end
+  line.raises = table.concat(left, ' ')
+  -- Whoever was born inside the window behind the last raise has shown life by that.
+  if #left == 0 then line.settled = line.horizon end
+  local asked = line.settled - before
+  if asked > 0 then
+    local present, weight = count_between(READY, line, before + 1, line.settled), line.horizon - line.settled
+    line.share = math.max(50, math.floor((line.share * weight + 1000 * present) / (weight + asked)))
+  end
+  return last, #left
+end
+
+-- How many of the window are there: those who showed life, and of those still being asked as many as of the ones before.
+local function present_in(s, line)
+  local asked, ready = line.horizon - line.settled, ready_of(s, line)
+  if asked <= 0 then return ready end
+  local heard = count_between(READY, line, line.settled + 1, line.horizon)
+  return ready - heard + math.max(heard, math.floor(asked * line.share / 1000))
+end
+
+-- Positions up to `horizon` are asked for a sign of life; those up to `settled` have had time to give one. The window slides: it is
+-- raised in many small steps within one settling time, and at once when much is missing. While few of those asked are there,
+-- no more than four times as many are being asked as one settling time (`raised_at`) before.
+local function move_line(s, line)
+  local asked_before = line.horizon - line.settled
+  local last, raises = settle_raises(s, line)
+  if s.lease >= line.raised_at + s.settle or asked_before == 0 then line.raise_step, line.raised_at = asked_before, s.lease end
+  if line.horizon >= line.length then return end
+  local goal, least = wanted(s, line)
+  local missing = goal - present_in(s, line)
+  local is_due = s.lease >= last + s.settle / RAISES or (missing > goal / 2 and raises < 2 * RAISES)
+  if missing <= 0 or not is_due then return end
+  local asked, step = line.horizon - line.settled, math.ceil(missing * 1000 / line.share)
+  if line.horizon == 0 and s.opened_lease == s.lease then
+    step = 2 * step
+  else
+    step = math.min(step, math.max(least, 4 * line.raise_step) - asked)
+  end
+  step = math.min(step, line.length - line.horizon)
+  if step <= 0 then return end
+  leave_sample(s, line, line.horizon, line.horizon + step)
+  line.horizon = line.horizon + step
+  line.raises = line.raises .. ' ' .. text(line.horizon) .. '@' .. text(s.lease)
 end
 
 local function move_window(s)

@@ -20,8 +20,8 @@ _AS_THEY_ARE = (
     "inventory",
 )  # fmt: skip
 _AS_DISTANCE = (
-    "clock", "wall_ahead", "lease_behind", "raised_at", "sold", "units", "pump_at", "short_until", "hold_until", "promised",
-    "latency",
+    "clock", "wall_ahead", "lease_behind", "raised_at", "raises", "sold", "units", "pump_at", "short_until", "hold_until",
+    "promised", "latency",
 )  # fmt: skip
 FIELDS = _AS_THEY_ARE + _AS_DISTANCE
 # Every other field of the state, and why no walk needs it; a new field stands in one of the lists or a test fails.
@@ -44,6 +44,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "quiet_from", "visits_at", "visits_now", "visits_before", "killed", "begun_by", "sample_from",
     ),
 }  # fmt: skip
+
+
+def _parted(each: str) -> tuple[str, str, str]:
+    return each.partition("@")
 
 
 @dataclass(frozen=True)
@@ -193,9 +197,10 @@ class View:
         fixed = tuple([state[name] for name in _AS_THEY_ARE if name != "epoch"])
         hold = max(0, self.number("hold_until") - self.clock) if self.settings.direct else 0
         timers = (max(0, self.number("pump_at") - self.clock), hold, min(100_000, lease - self.number("raised_at")))
+        raises = tuple([(place, min(100_000, lease - int(at))) for place, _, at in map(_parted, (state["raises"] or "").split())])
         places = tuple([self._place_as_distance(position) for position in range(1, self.number("length") + 1)])
         sold = state["sold"] if state["inventory"] else ""
-        return (places, fixed, timers, self._rate_as_distance(), sold, tuple(sorted(self.operator_steps)))
+        return (places, fixed, timers, raises, self._rate_as_distance(), sold, tuple(sorted(self.operator_steps)))
 
     def _rate_as_distance(self) -> tuple[object, ...]:
         """What of the rate, of past claims and of how fast called ones come by can matter later."""
