@@ -6,9 +6,23 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from admin.api import audit, brands, configuration, explain, metrics, operate, people, routes, schedule, sites, transfer
+from admin.api import (
+    audit,
+    brands,
+    configuration,
+    explain,
+    metrics,
+    operate,
+    people,
+    rehearsals,
+    routes,
+    schedule,
+    sites,
+    transfer,
+)
 
 ROUTERS: Sequence[APIRouter] = (
     routes.router, sites.router, operate.router, configuration.router, explain.router, transfer.router, people.router,
     audit.router, brands.router, metrics.router, schedule.router,
+    rehearsals.router,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from admin.console import (
     pages,
     people,
     queue_page,
+    rehearsal,
     revoke,
     schedule,
     sign_in,
@@ -21,6 +22,6 @@ from admin.console import (
 
 _IDEAS = (
     sign_in, oidc, links, pages, queue_page, actions, limit_actions, confirm, undo, revoke, schedule, configure, studio, account,
-    people, audit,
+    people, audit, rehearsal,
 )  # fmt: skip
 ROUTES = [route for idea in _IDEAS for route in idea.ROUTES]

@@ -13,6 +13,7 @@ from admin.log import log
 from admin.operate.figures import FiguresDesk
 from admin.operate.history import HistoryDesk
 from admin.operate.performer import Performer
+from admin.operate.rehearsal import Rehearsals
 from admin.operate.sampler import Sampler
 from admin.operations import Operations
 from admin.state.db import Database
@@ -32,6 +33,7 @@ class OperateDesk:
     sampler: Sampler
     performer: Performer
     streams: Streams
+    rehearsals: Rehearsals
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -44,6 +46,7 @@ class OperateDesk:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await self.rehearsals.stop()
 
 
 def make(
@@ -57,6 +60,7 @@ def make(
         sampler=Sampler(source, watch, db, unix_s),
         performer=Performer(db, operations, watch, unix_s),
         streams=Streams(),
+        rehearsals=Rehearsals(db, unix_s),
     )
 
 

@@ -74,8 +74,10 @@ def sale_text(view: QueueView, asked: Asked) -> str:
     lines += [f"{name} = {getattr(limits, name)}" for name in _LIMITS if getattr(limits, name) is not None]
     lines += [f"{name} = true" for name, is_set in (("always_queue", limits.always_queue),) if is_set]
     lines += [f"{name} = {_plain(getattr(queue, name))}" for name in _TIMERS]
-    for lane in queue.lanes:
+    for index, lane in enumerate(queue.lanes):
         lines += ["", "[[queue.lanes]]", f"name = {_quoted(lane.name)}", f"share = {lane.share}"]
+        # Rules look at headers, which the people of a simulation do not send: they come by invitation.
+        lines += ["invite = true"] if index else []
     lines += ["", "[[arrivals]]", f"people = {asked.people}", f"to_s = {asked.arrive_within_s}", f'shape = "{asked.shape}"']
     lines += ["", "[people]"]
     lines += [f"{name} = {getattr(asked, name)}" for name in ("closers_percent", "absent_when_called_percent", "visit_s")]

@@ -17,7 +17,7 @@ QUEUE_KEYS = [
 ]  # fmt: skip
 STEPS = ("open", "resume", "pause", "drain", "close", "maintenance", "pause_alone", "open_alone", "reset", "message",
          "beacon", "start", "admit", "limits", "visits", "invitations", "figures", "history", "change",
-         "undo", "revoke", "schedule", "schedule/{step_id}")  # fmt: skip
+         "undo", "revoke", "schedule", "schedule/{step_id}", "rehearsals", "rehearsals/{rehearsal_id}")  # fmt: skip
 LIMIT_KEYS = ["admit_per_minute", "burst", "max_active", "inventory", "manual", "always_queue", "live"]
 
 
@@ -253,7 +253,7 @@ def test_openapi_describes_every_route(admin: Admin) -> None:
         f"/api/v1/queues{rest}"
         for rest in ("", "/{queue_id}", *(f"/{{queue_id}}/{step}" for step in STEPS))
     )
-    without_key = ("start", "visits", "invitations", "undo", "revoke", "{step_id}")
+    without_key = ("start", "visits", "invitations", "undo", "revoke", "{step_id}", "rehearsals", "{rehearsal_id}")
     for path, methods in paths.items():
         for method, operation in methods.items():
             key = (

@@ -47,10 +47,10 @@ FORMS = [path for method, path in CONSOLE_ROUTES if method == "POST"]
 
 # Things that exist, for the addresses of their pages.
 THINGS = {"queue_id": "sale", "user_id": "0123456789ab", "code": "no-such-code", "token_id": "0123456789ab"}
-THINGS |= {"step_id": "0123456789ab"}
+THINGS |= {"step_id": "0123456789ab", "rehearsal_id": "0123456789ab"}
 THINGS |= {"kind": "queues", "entry_id": "sale", "version_id": "1", "version": "1", "brand": "default", "group_id": "g"}
 # Whose addresses may lead to nothing in these tests.
-VOID = ("code", "version_id", "version", "brand", "entry_id")
+VOID = ("code", "version_id", "version", "brand", "entry_id", "rehearsal_id")
 
 
 def fill(path: str) -> str:

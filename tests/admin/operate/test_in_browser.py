@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TOKYO = ZoneInfo("Asia/Tokyo")
 PAGES = (
     "/", "/queues/sale", "/queues/sale?span=day", "/queues/sale/confirm-close", "/schedule", "/schedule/sale", "/schedule/drop",
+    "/rehearsals/sale",
 )  # fmt: skip
 
 
