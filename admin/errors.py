@@ -102,7 +102,7 @@ async def _on_sign_in_needed(request: Request, error: Exception) -> Response:
 
 async def _on_not_allowed(request: Request, error: Exception) -> Response:
     assert isinstance(error, NotAllowed)
-    if _is_api(request):
+    if _is_api(request) or error.actor.via == "api":
         return forbidden(error).response()
     text = _("Your role is %(role)s; this needs %(roles)s. Nothing was done. An owner can change roles under People.") % {
         "role": error.actor.role, "roles": _(" or ").join(roles_with(error.permission))

@@ -6,6 +6,7 @@ every change of the password or the role of its person.
 
 from __future__ import annotations
 
+from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from admin.access.actor import Actor
@@ -38,9 +39,12 @@ class Sessions:
         browser = request.headers.get("user-agent", "")[:300]
         proof = "" if user_id else self._fingerprint
         now_ms = int(now_s * 1000)
-        await self._db.run(
-            lambda session: table.add(session, sha256(session_id), user_id, now_ms, address=address, browser=browser, proof=proof)
-        )
+
+        def work(session: Session) -> None:
+            table.end_before(session, now_ms - SESSION_IDLE_S * 1000)
+            table.add(session, sha256(session_id), user_id, now_ms, address=address, browser=browser, proof=proof)
+
+        await self._db.run(work)
         request.session.clear()
         request.session.update(id=session_id, at=int(now_s), csrf=new_token())
 
