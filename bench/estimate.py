@@ -12,7 +12,8 @@ from typing import Any
 
 from bench.report import Report
 from sim.figures import ERROR_AT_MOST_PERCENT, HELD_AT_LEAST_PERCENT
-from sim.sale import Sale, load_sale
+from sim.sale import Sale
+from sim.sale_file import load_sale
 from sim.simulate import simulate
 
 SALES = Path(__file__).parent / "sales"

@@ -220,7 +220,7 @@ class Line:
         """An operator's step on one queue of a group."""
         request_id = request_id or self._request_id()
         call = commands.control_queue(queue, action, request_id, self._random(), now_ms=self.now_ms)
-        return self.store.script(replace(call, keys=commands.keys(SCOPE)))
+        return self.store.script(replace(call, scope=SCOPE))
 
     def admit(
         self, count: int, request_id: str = "", *, over_rate: bool = False, line: int | None = None

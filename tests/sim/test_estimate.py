@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from bench.estimate import SALES, estimate_of
 from sim.figures import ERROR_AT_MOST_PERCENT, HELD_AT_LEAST_PERCENT
-from sim.sale import Sale, load_sale
+from sim.sale import Sale
+from sim.sale_file import load_sale
 from tests.needs import needs
 
 

@@ -28,10 +28,12 @@ FIELDS = _AS_THEY_ARE + _AS_DISTANCE
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     "no decision reads it": (
         "lapsed", "checkout_expired", "pass_expired", "idle_expired", "admitted", "counted_until", "left", "missed", "completed",
-        "revoked", "expired", "undelivered", "overrun", "rate_used", "speed", "speed_from", "noted", "noted_at", "note_at",
+        "revoked", "expired", "undelivered", "overrun", "rate_used", "coming", "ready_from", "noted", "noted_at", "note_at",
         "turns",
     ),
-    "widens a head window that is wider than all visitors of a walk as it is": ("outflow", "outflow_known"),
+    "widens a head window that is wider than all visitors of a walk as it is": (
+        "outflow", "outflow_known", "held_by", "active_from",
+    ),
     "works in hours": ("places_at", "ttl_at", "pruned_at", "passed_at"),
     "of the configuration, which a walk does not change": (
         "config_version", "max_step", "max_lease_step", "claim_within", "idle", "renew_every", "settle", "grace",
