@@ -50,7 +50,7 @@ _ON_PURPOSE = (
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith("/api/")
+    return request.url.path.startswith("/api/") or request.url.path == "/metrics"
 
 
 def handle_errors(app: FastAPI) -> None:

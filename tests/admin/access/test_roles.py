@@ -45,6 +45,7 @@ def test_a_token_without_a_scope_is_refused(admin: Admin, missing: Permission) -
             assert access
             if access.permission == missing:
                 answer = client.request(method, fill(path), headers={"Authorization": f"Bearer {secret}"}, json={})
+                assert answer.headers["content-type"] == "application/problem+json", (method, path, answer.text[:80])
                 assert (answer.status_code, answer.json().get("needs")) == (403, missing), (method, path)
                 tried += 1
     assert tried > 0
