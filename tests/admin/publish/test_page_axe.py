@@ -42,7 +42,7 @@ def look_at(visit: Visit, brand: str, look: str) -> None:
     visit.tab.reload()
     visit.settle()
     if look == BLOCKED:
-        visit.after(6)
+        visit.until_asked(visit.asked + 3)
         assert visit.sees("#blocked")
 
 
