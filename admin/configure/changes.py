@@ -84,6 +84,11 @@ def differences(before: Value, after: Value) -> tuple[Change, ...]:
     )
 
 
+def entry_differences(kind: str, entry_id: str, before: Entry, after: Entry) -> tuple[Change, ...]:
+    """What differs between two entries of a `queue` or `group`, key by key. They may be of any shape."""
+    return tuple(_keys(kind, f"{kind}:{entry_id}", before, after))
+
+
 def _entries(kind: str, before: Sequence[Entry], after: Sequence[Entry]) -> Iterator[Change]:
     old_by_id, new_by_id = _by_id(before), _by_id(after)
     for entry_id, new in new_by_id.items():

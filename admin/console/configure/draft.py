@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from admin.configure.changes import CONSEQUENCES, Change, differences
+from admin.configure.changes import CONSEQUENCES, Change, differences, entry_differences
 from admin.configure.document import Entry, Value, find, groups, queues, with_group, with_queue
 from admin.configure.faults import Fault, faults_of
 from admin.configure.merge import Conflict, merged_entry
@@ -79,13 +79,8 @@ def on_top_of(draft: Draft, current: Edition) -> Draft:
     if _plain(theirs) == _plain(draft.base):
         return replace(draft, base=theirs, entry=_versioned(draft.entry, theirs))
     merged, conflicts = merged_entry(draft.base, draft.entry, theirs, f"{draft.kind}:{draft.original}")
-    what = differences(_alone(draft.kind, draft.base), _alone(draft.kind, theirs))
-    shown = tuple(change for change in what if change.code.endswith("_key"))
+    shown = entry_differences(draft.kind, draft.original, draft.base, theirs)
     return replace(draft, base=theirs, entry=merged, conflicts=conflicts, is_stale=True, theirs=shown)
-
-
-def _alone(kind: Kind, entry: Entry) -> Value:
-    return {"queues": [entry]} if kind == "queue" else {"queues": [], "groups": [entry]}
 
 
 def _plain(entry: Entry) -> Entry:
