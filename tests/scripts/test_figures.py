@@ -84,8 +84,8 @@ def test_who_falls_silent_near_the_head_is_counted_up_to_the_last_sign_of_life(l
 def test_of_the_sample_those_who_closed_the_page_count_for_as_many_as_they_stand_for(line: Line) -> None:
     line.control("pause")
     tickets = _places(line, 1300)
-    line.control("resume")
     line.configure(manual=True, presence_grace_s=900)
+    line.control("resume")  # nobody is called, so nobody is asked who was not before
     line.live(40)
     every = line.seen().sample_every
     assert every == 4
