@@ -131,7 +131,7 @@ def measure(report: Report) -> None:
     report.at_most("waiting poll, warm, against an empty call", us["poll"] / us["empty"], 3, "x")
     report.at_most("waiting page, warm, against an empty call", us["page"] / us["empty"], None, "x")
     report.at_most("heap within which all of this ran", HEAP_LIMIT_BYTES / 2**20, 64, "MiB")
-    _fuel(report, wasm, {"inside": inside, "waiting poll": poll, "first arrival": newcomer}, snap)
+    _fuel(report, wasm, {"inside": inside, "waiting poll": poll, "waiting page": page, "first arrival": newcomer}, snap)
 
 
 def _fuel(report: Report, wasm: bytes, requests: dict[str, str], snap: str) -> None:

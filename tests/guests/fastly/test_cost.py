@@ -13,7 +13,7 @@ from tests.guests.fastly.conftest import QUEUES, Desk, cookies
 
 YARDSTICK = 4_000_000  # design: any decision in a fresh sandbox
 # What was measured and a thirtieth more, so that a change that costs shows; docs/fastly.md has the parts.
-FUEL_AT_MOST = {"inside": 3_000_000, "waiting poll": 2_460_000, "waiting page": 4_200_000, "first arrival": YARDSTICK}
+FUEL_AT_MOST = {"inside": 3_000_000, "waiting poll": 2_500_000, "waiting page": 4_200_000, "first arrival": YARDSTICK}
 CASES = tuple(FUEL_AT_MOST)
 PAGES = ("default/current.json", "default/1/en/waiting.html")
 SEED = Path(__file__).resolve().parents[3] / "kv-seed"
@@ -42,7 +42,9 @@ def visitor(desk: Desk, case: str) -> tuple[str, str]:
 def test_a_decision_stays_within_its_budget(desk: Desk, case: str) -> None:
     path, cookie = visitor(desk, case)
     desk.ask("/.stanchion/calm/status")
-    desk.platform.sent.clear()
+    for item in desk.platform.cache.items.values():
+        item.fresh_until_s += 3600  # on a busy machine a second is soon over
+        item.usable_until_s += 3600
     sandbox, answer, page = desk.ask(path, cookie)
     assert answer.status == (503 if case == "waiting page" else 200)
     assert ("</html>" in page) is (case == "waiting page")
