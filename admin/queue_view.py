@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from admin.limits import configured
 from admin.store import COUNTS, Limits, Reading
+from admin.words import _
 from edge.core.lines import own_status
 from edge.core.model import Queue
 from edge.core.moments import moment_text
@@ -68,8 +69,8 @@ class QueueView:
     def concerned(self) -> str:
         """What an operator's step concerns: this queue, or all queues of its group."""
         if not self.queue.group:
-            return "this queue"
-        return f"all queues of the group {self.queue.group}: {', '.join(self.members)}"
+            return _("this queue")
+        return _("all queues of the group %(group)s: %(queues)s") % {"group": self.queue.group, "queues": ", ".join(self.members)}
 
     @property
     def concerned_subject(self) -> str:

@@ -66,7 +66,9 @@ def typed_in(form: Form) -> dict[str, str]:
 
 def no_number(text: str, what: str) -> str:
     """The error at a field; the sentence below it says what is allowed."""
-    return f"“{text.strip()[:20]}” is no {what}." if text.strip() else "Nothing was typed."
+    if not text.strip():
+        return _("Nothing was typed.")
+    return _("“%(typed)s” is no %(what)s.") % {"typed": text.strip()[:20], "what": what}
 
 
 def sentence(error: Exception, text: str = "") -> str:

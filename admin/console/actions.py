@@ -13,7 +13,7 @@ from admin.console import sentences
 from admin.console.acting import PRESS_AGAIN, Form, action, back, no_number, request_id_for, sentence, typed_in
 from admin.console.pages import show_reset
 from admin.console.queue_page import show_queue
-from admin.console.words import people, status
+from admin.console.words import number, people, status
 from admin.deeds import admitted, stepped
 from admin.desk import desk
 from admin.limits import BadValue
@@ -27,35 +27,35 @@ Says = Callable[[QueueView], str]
 
 async def pause(request: Request, queue_id: str, form: Form) -> Response:
     """Pauses."""
-    return await _control(request, queue_id, form, "pause", "Paused: nobody is called until you resume.")
+    return await _control(request, queue_id, form, "pause", _("Paused: nobody is called until you resume."))
 
 
 async def pause_alone(request: Request, queue_id: str, form: Form) -> Response:
     """Pauses one queue of a group."""
-    return await _control(request, queue_id, form, "pause_alone", "Paused by itself: nobody of this queue is called.")
+    return await _control(request, queue_id, form, "pause_alone", _("Paused by itself: nobody of this queue is called."))
 
 
 async def resume(request: Request, queue_id: str, form: Form) -> Response:
     """Opens: ends whatever holds, or a wait for opens_at; of a queue that is paused by itself only that."""
     before = await desk(request).operations.queue(queue_id)
     if before.paused_alone and before.mode != "paused":
-        return await _control(request, queue_id, form, "open_alone", "This queue calls people again.")
+        return await _control(request, queue_id, form, "open_alone", _("This queue calls people again."))
     return await _control(request, queue_id, form, "resume", sentences.opened)
 
 
 async def drain(request: Request, queue_id: str, form: Form) -> Response:
     """No new places."""
-    return await _control(request, queue_id, form, "drain", "Draining: no new places; those in line are called.")
+    return await _control(request, queue_id, form, "drain", _("Draining: no new places; those in line are called."))
 
 
 async def close(request: Request, queue_id: str, form: Form) -> Response:
     """No new places, nobody is called."""
-    return await _control(request, queue_id, form, "close", "Closed: nobody gets a place or is called.")
+    return await _control(request, queue_id, form, "close", _("Closed: nobody gets a place or is called."))
 
 
 async def maintenance(request: Request, queue_id: str, form: Form) -> Response:
     """As close, with its own page."""
-    return await _control(request, queue_id, form, "maintenance", "Maintenance: nobody gets a place or is called.")
+    return await _control(request, queue_id, form, "maintenance", _("Maintenance: nobody gets a place or is called."))
 
 
 async def message(request: Request, queue_id: str, form: Form) -> Response:
@@ -64,7 +64,7 @@ async def message(request: Request, queue_id: str, form: Form) -> Response:
         text = check_text("text", form.get("text", ""))
     except BadValue as error:
         return await show_queue(request, queue_id, 422, errors={"text": sentence(error, error.problem)}, typed=typed_in(form))
-    says = "The message is shown to those who wait." if text else "The message is gone."
+    says = _("The message is shown to those who wait.") if text else _("The message is gone.")
     return await _control(request, queue_id, form, "message", says, text)
 
 
@@ -74,17 +74,18 @@ async def beacon(request: Request, queue_id: str, form: Form) -> Response:
         value = check_text("value", form.get("value", ""))
     except BadValue as error:
         return await show_queue(request, queue_id, 422, errors={"value": sentence(error, error.problem)}, typed=typed_in(form))
-    return await _control(request, queue_id, form, "beacon", "The value is in the draw. The next request opens the queue.", value)
+    says = _("The value is in the draw. The next request opens the queue.")
+    return await _control(request, queue_id, form, "beacon", says, value)
 
 
 async def reset(request: Request, queue_id: str, form: Form) -> Response:
     """Resets, when the queue's id was typed."""
     typed = form.get("confirm", "").strip()
     if typed != queue_id:
-        error = f"Type {queue_id} to reset this queue, or go back."
+        error = _("Type %(queue)s to reset this queue, or go back.") % {"queue": queue_id}
         return await show_reset(request, queue_id, 422, error=error, typed=typed, request_id=form.get("request_id", ""))
     try:
-        return await _control(request, queue_id, form, "reset", "Reset: a new line has begun.")
+        return await _control(request, queue_id, form, "reset", _("Reset: a new line has begun."))
     except StoreUnavailable as error:
         again = form.get("request_id", "")
         problem = f"{error} {_(PRESS_AGAIN)}"
@@ -94,12 +95,12 @@ async def reset(request: Request, queue_id: str, form: Form) -> Response:
 async def start(request: Request, queue_id: str, form: Form) -> Response:
     """Starts a queue that has never run."""
     if form.get("never_ran") != "1":
-        error = {"never_ran": "Tick this first: a start counts nobody who came in before."}
+        error = {"never_ran": _("Tick this first: a start counts nobody who came in before.")}
         return await show_queue(request, queue_id, 422, errors=error)
     view = await desk(request).operations.start(queue_id)
     desk(request).watch.changed(view)
     await audit(request).record("queue.start", f"queue:{queue_id}", after={"status": view.status})
-    return back(request, queue_id, f"The queue is {status(view.status).lower()}.")
+    return back(request, queue_id, _("The queue is %(status)s.") % {"status": status(view.status).lower()})
 
 
 async def admit(request: Request, queue_id: str, form: Form) -> Response:
@@ -116,8 +117,10 @@ async def admit(request: Request, queue_id: str, form: Form) -> Response:
         return await show_queue(request, queue_id, 422, errors={"count": sentence(error, error.problem)}, typed=typed_in(form))
     desk(request).watch.changed(done.queue)
     await audit(request).record("queue.admit", f"queue:{queue_id}", after=admitted(done, over_rate=over_rate, lane=lane))
-    why = f" of {count:,} asked for: {done.note}" if done.note else ""
-    return back(request, queue_id, f"Called {people(done.called)}{why}.")
+    values = {"called": people(done.called), "asked": number(count), "note": done.note}
+    if done.note:
+        return back(request, queue_id, _("Called %(called)s of %(asked)s asked for: %(note)s.") % values)
+    return back(request, queue_id, _("Called %(called)s.") % {"called": values["called"]})
 
 
 async def _control(request: Request, queue_id: str, form: Form, what: Action, says: str | Says, text: str = "") -> Response:
@@ -130,7 +133,8 @@ async def _control(request: Request, queue_id: str, form: Form, what: Action, sa
     await audit(request).record(f"queue.{what}", f"queue:{queue_id}", *stepped(what, before, view))
     said = says if isinstance(says, str) else says(view)
     concerns_all = view.queue.group and what not in ALONE
-    return back(request, queue_id, f"{said} It concerns {view.concerned}." if concerns_all else said)
+    whom = " " + _("It concerns %(queues)s.") % {"queues": view.concerned} if concerns_all else ""
+    return back(request, queue_id, said + whom)
 
 
 ROUTES = [

@@ -16,17 +16,17 @@ from admin.operate.figures import no_show_share
 from admin.operate.last_change import Change, undo_of
 from admin.queue_view import MISSING, QueueView
 from admin.watch import Look, Picture
-from admin.words import _
+from admin.words import N_, _, gettext
 
 # What the button that opens is called, by the state that it ends.
 _OPENS = {
-    "paused": "Resume",
-    "recovering": "End recovery",
-    "draining": "Open",
-    "closed": "Open",
-    "maintenance": "Open",
-    "not_open": "Open now",
-    "prequeue": "Open now",
+    "paused": N_("Resume"),
+    "recovering": N_("End recovery"),
+    "draining": N_("Open"),
+    "closed": N_("Open"),
+    "maintenance": N_("Open"),
+    "not_open": N_("Open now"),
+    "prequeue": N_("Open now"),
 }
 # Fields of the controls that stand for one limit each.
 FIELDS: Mapping[str, str] = {"rate": "admit_per_minute", "cap": "max_active", "inventory": "inventory"}
@@ -86,7 +86,7 @@ def queue(live: Live, look: Look, line: Chart, now_s: float) -> None:
     live.hidden["pause"] = status in _OPENS
     live.hidden["resume"] = status not in _OPENS or _awaits_beacon(view)
     live.hidden["beacon"] = not _awaits_beacon(view)
-    live.text["resume-word"] = _OPENS.get(status, "Resume")
+    live.text["resume-word"] = gettext(_OPENS.get(status, N_("Resume")))
 
 
 def _awaits_beacon(view: QueueView | None) -> bool:
@@ -167,10 +167,15 @@ def _numbers(live: Live, view: QueueView | None) -> None:
         live.text |= {"wait": words.UNKNOWN, "wait-note": "", "waiting-note": "", "admitted-note": "", "inside-note": ""}
         return
     live.text["wait"], live.text["wait-note"] = words.wait(view)
-    live.text["waiting-note"] = f"of {view.length:,} who got a place; {view.called:,} called"
+    live.text["waiting-note"] = _("of %(length)s who got a place; %(called)s called") % {
+        "length": words.number(view.arrived), "called": words.number(view.called),
+    }  # fmt: skip
     rate = view.limits.admit_per_minute
-    live.text["admitted-note"] = "no limit on the rate" if rate is None else f"of {rate:,} a minute"
+    live.text["admitted-note"] = (
+        _("no limit on the rate") if rate is None else _("of %(rate)s a minute") % {"rate": words.number(rate)}
+    )
     cap = view.limits.max_active
-    inside = "no cap" if cap is None else f"of {cap:,} at most"
-    left = "" if view.inventory_left is None else f"; {view.inventory_left:,} units left"
+    inside = _("no cap") if cap is None else _("of %(cap)s at most") % {"cap": words.number(cap)}
+    units = words.number(view.inventory_left)
+    left = "" if view.inventory_left is None else _("; %(units)s units left") % {"units": units}
     live.text["inside-note"] = inside + left

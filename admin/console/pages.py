@@ -23,6 +23,7 @@ from admin.desk import Desk, desk
 from admin.limits import NAMES
 from admin.operations import new_request_id
 from admin.watch import Look, Picture
+from admin.words import gettext
 from edge.core.model import Queue
 
 
@@ -131,8 +132,8 @@ def _limit_field(look: Look, name: str, typed: Mapping[str, str], errors: Mappin
     configured = getattr(look.queue, name)
     return {
         "name": name,
-        "label": words.LIMIT_WORDS[name],
-        "unit": words.LIMIT_UNITS[name],
+        "label": gettext(words.LIMIT_WORDS[name]),
+        "unit": gettext(words.LIMIT_UNITS[name]),
         "value": typed.get(name, "" if in_force is None else str(in_force)),
         "seen": "" if in_force is None else str(in_force),
         "configured": words.limit(configured, name),

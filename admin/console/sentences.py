@@ -16,7 +16,7 @@ from edge.core.states import QUEUE_STATES
 _DEEDS: Mapping[str, str] = {
     "queue.pause": N_("Paused"), "queue.resume": N_("Opened"), "queue.open": N_("Opened"), "queue.drain": N_("Set to drain"),
     "queue.close": N_("Closed"), "queue.maintenance": N_("Put into maintenance"), "queue.reset": N_("Reset"),
-    "queue.start": N_("Started"),
+    "queue.start": N_("Started"), "queue.pause_alone": N_("Paused by itself"), "queue.open_alone": N_("Opened by itself"),
 }  # fmt: skip
 CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
@@ -34,7 +34,7 @@ def parse_limit(name: str, text: str) -> int | str | None:
     low, high = BOUNDS[name]
     value = _digits(text)
     if value is None or not low <= value <= high:
-        return f"A whole number from {low:,} to {high:,}; empty for no limit."
+        return _("A whole number from %(low)s to %(high)s; empty for no limit.") % {"low": number(low), "high": number(high)}
     return value
 
 
@@ -46,58 +46,73 @@ def _digits(text: str) -> int | None:
 def opened(view: QueueView) -> str:
     """What became of the step that opens."""
     if view.awaits == "beacon":
-        return f"The pre-queue is over. The queue opens once the value of {view.queue.draw_beacon} is entered."
+        beacon = {"beacon": view.queue.draw_beacon}
+        return _("The pre-queue is over. The queue opens once the value of %(beacon)s is entered.") % beacon
     if view.awaits == "draw":
-        return "The pre-queue is over. The next request draws the order and opens the queue."
-    return "Open again."
+        return _("The pre-queue is over. The next request draws the order and opens the queue.")
+    return _("Open again.")
 
 
 def pause(view: QueueView) -> str:
     """What pause does."""
-    return f"Stops calling people. {people(view.waiting)} keep their places; {number(view.inside)} inside stay inside."
+    return _("Stops calling people. %(waiting)s keep their places; %(inside)s inside stay inside.") % {
+        "waiting": people(view.waiting), "inside": number(view.inside),
+    }  # fmt: skip
 
 
 def resume(view: QueueView) -> str:
     """What resume does."""
     if view.paused_alone and view.mode != "paused":
-        return "Calls people of this queue again; the group's other queues have gone on all the time."
+        return _("Calls people of this queue again; the group's other queues have gone on all the time.")
     if view.status == "recovering":
-        return (
+        return _(
             "Ends the recovery at once. Passes from before the loss that did not come back yet are then not counted,"
             " so more than the cap may be inside for a while."
         )
     if view.status == "closed" and view.mode != "closed":
-        return "Its closes_at is past: it stays closed until a later one is published."
+        return _("Its closes_at is past: it stays closed until a later one is published.")
     if view.status == "prequeue" and view.queue.draw_beacon is not None:
-        return f"Ends the pre-queue now. It opens once the value of {view.queue.draw_beacon} is entered."
+        beacon = {"beacon": view.queue.draw_beacon}
+        return _("Ends the pre-queue now. It opens once the value of %(beacon)s is entered.") % beacon
     if view.limits.manual:
-        return f"Opens the queue again. Nobody is called by itself, because it is manual; {number(view.waiting)} wait."
+        waiting = {"waiting": number(view.waiting)}
+        return _("Opens the queue again. Nobody is called by itself, because it is manual; %(waiting)s wait.") % waiting
     rate = view.limits.admit_per_minute
-    pace = "as room allows" if rate is None else f"at {rate:,} a minute"
-    return f"Calls people again, {pace}. {number(view.waiting)} wait."
+    values = {"rate": number(rate), "waiting": number(view.waiting)}
+    if rate is None:
+        return _("Calls people again, as room allows. %(waiting)s wait.") % {"waiting": values["waiting"]}
+    return _("Calls people again, at %(rate)s a minute. %(waiting)s wait.") % values
 
 
 def admit(view: QueueView, text: str) -> str:
     """What a batch of `text` people does now."""
     if view.paused_alone and view.mode in ("open", "draining"):
-        return "Calls people of the group's other queues: this one is paused by itself."
+        return _("Calls people of the group's other queues: this one is paused by itself.")
     if view.status not in CALLING:
-        return f"The queue is {status(view.status).lower()}: nobody can be called before it is open."
+        now = {"status": status(view.status).lower()}
+        return _("The queue is %(status)s: nobody can be called before it is open.") % now
     count = parse_count(text)
     if count is None:
-        return f"A whole number from 1 to {ADMIT_AT_MOST:,}."
+        return _("A whole number from 1 to %(most)s.") % {"most": number(ADMIT_AT_MOST)}
     if view.waiting == 0:
-        return "Nobody waits, so nobody would be called."
+        return _("Nobody waits, so nobody would be called.")
     room = view.slots_left
     called = min(count, view.waiting, count if room is None else room)
     if called == 0:
-        why = "no units are left" if view.inventory_left == 0 else f"all {limit(view.limits.max_active)} slots are taken"
-        return f"Calls nobody now: {why}."
-    who = f"all {view.waiting:,}" if called == view.waiting else f"the next {called:,} of {view.waiting:,}"
-    held = f" Only {room:,} slots are free." if room is not None and room < min(count, view.waiting) else ""
+        if view.inventory_left == 0:
+            return _("Calls nobody now: no units are left.")
+        return _("Calls nobody now: all %(slots)s slots are taken.") % {"slots": limit(view.limits.max_active)}
+    values = {"called": number(called), "waiting": number(view.waiting), "time": duration(view.queue.claim_within_s)}
+    if called == view.waiting:
+        says = _("Calls all %(waiting)s waiting; each has %(time)s to come in.") % values
+    else:
+        says = _("Calls the next %(called)s of %(waiting)s waiting; each has %(time)s to come in.") % values
+    if room is not None and room < min(count, view.waiting):
+        says += " " + _("Only %(slots)s slots are free.") % {"slots": number(room)}
     rate = view.limits.admit_per_minute
-    pace = "" if rate is None or rate >= called else f" They come in at {rate:,} a minute."
-    return f"Calls {who} waiting; each has {duration(view.queue.claim_within_s)} to come in.{held}{pace}"
+    if rate is not None and rate < called:
+        says += " " + _("They come in at %(rate)s a minute.") % {"rate": number(rate)}
+    return says
 
 
 def rate(view: QueueView, text: str, in_s: Callable[[float], str]) -> str:
@@ -107,19 +122,25 @@ def rate(view: QueueView, text: str, in_s: Callable[[float], str]) -> str:
         return new
     now = view.limits.admit_per_minute
     if new == now:
-        return f"{_rate(now).capitalize()} is in force now, {source(view, 'admit_per_minute')}."
+        values = {"rate": _rate(now).capitalize(), "source": source(view, "admit_per_minute")}
+        return _("%(rate)s is in force now, %(source)s.") % values
     if new is None:
         caps = [view.limits.max_active, view.limits.inventory]
         if view.limits.burst is not None:
-            return "The burst would mean nothing without a rate. Change both under All limits."
+            return _("The burst would mean nothing without a rate. Change both under All limits.")
         if caps == [None, None] and not view.limits.manual and not view.limits.always_queue:
-            return "Not possible: the queue would have no limit at all."
-        return f"From {_rate(now)} to no limit on the rate, at once. Caps and inventory still hold."
+            return _("Not possible: the queue would have no limit at all.")
+        return _("From %(now)s to no limit on the rate, at once. Caps and inventory still hold.") % {"now": _rate(now)}
     if new == 0:
-        return f"From {_rate(now)} to 0: nobody comes in any more. Pause does that too, and tells visitors."
-    line = f" At this rate the line of {number(view.waiting)} empties at {in_s(60 * view.waiting / new)}" if view.waiting else ""
-    before = f", not {in_s(60 * view.waiting / now)}" if line and now else ""
-    return f"From {_rate(now)} to {_rate(new)}, at once.{line}{before}{'.' if line else ''}"
+        return _("From %(now)s to 0: nobody comes in any more. Pause does that too, and tells visitors.") % {"now": _rate(now)}
+    says = _("From %(now)s to %(new)s, at once.") % {"now": _rate(now), "new": _rate(new)}
+    if not view.waiting:
+        return says
+    values = {"waiting": number(view.waiting), "at": in_s(60 * view.waiting / new)}
+    if not now:
+        return says + " " + _("At this rate the line of %(waiting)s empties at %(at)s.") % values
+    values["else"] = in_s(60 * view.waiting / now)
+    return says + " " + _("At this rate the line of %(waiting)s empties at %(at)s, not %(else)s.") % values
 
 
 def cap(view: QueueView, text: str) -> str:
@@ -164,32 +185,37 @@ def done(change: Change, now_s: float) -> str:
 def _what(change: Change) -> str:
     if change.action == "queue.limits":
         names = [name for name in NAMES if name in change.after]
-        return "; ".join(
-            f"{LIMIT_WORDS[name]}: {limit(change.before.get(name), name)} → {limit(change.after[name], name)}" for name in names
-        )
+        return "; ".join(_from_to(name, change.before.get(name), change.after[name]) for name in names)
     if change.action == "queue.message":
         return _("Message shown") if change.after.get("message") else _("Message taken away")
     return gettext(_DEEDS.get(change.action, change.action))
 
 
+def _from_to(name: str, old: int | None, new: int | None) -> str:
+    return f"{gettext(LIMIT_WORDS[name])}: {limit(old, name)} → {limit(new, name)}"
+
+
 def back_to_config(view: QueueView, name: str = "admit_per_minute") -> str:
     """What the button back to the configuration says."""
     value = getattr(view.queue, name)
-    return f"Back to {limit(value, name)}"
+    return _("Back to %(limit)s") % {"limit": limit(value, name)}
 
 
 def source(view: QueueView, name: str) -> str:
     """Where a limit in force comes from."""
-    return "set by an operator" if name in view.limits.live else "from the configuration"
+    return _("set by an operator") if name in view.limits.live else _("from the configuration")
 
 
 def reset(view: QueueView) -> list[str]:
     """What a reset does, one sentence each."""
+    values = {"waiting": people(view.waiting), "inside": people(view.inside), "called": number(view.called)}
     return [
-        f"{people(view.waiting)} waiting lose their places; whoever comes back joins the new line at its end.",
-        f"{people(view.inside)} inside and {number(view.called)} called lose their passes.",
-        "Counters go back to zero, sold units too. Limits stay as they are.",
-        "It is in force at once everywhere, and nothing brings the old line back.",
+        _("%(waiting)s waiting lose their places; whoever comes back joins the new line at its end.")
+        % {"waiting": values["waiting"]},
+        _("%(inside)s inside and %(called)s called lose their passes.")
+        % {"inside": values["inside"], "called": values["called"]},
+        _("Counters go back to zero, sold units too. Limits stay as they are."),
+        _("It is in force at once everywhere, and nothing brings the old line back."),
     ]
 
 
@@ -200,46 +226,48 @@ def changed(before: QueueView, after: QueueView) -> str:
         old, new = getattr(before.limits, name), getattr(after.limits, name)
         was_live, is_live = name in before.limits.live, name in after.limits.live
         if old != new:
-            parts.append(f"{LIMIT_WORDS[name]}: {limit(old, name)} → {limit(new, name)}")
+            parts.append(_from_to(name, old, new))
         elif was_live != is_live:
-            parts.append(f"{LIMIT_WORDS[name]}: {limit(new, name)}, now {source(after, name)}")
-    return "; ".join(parts) + "." if parts else "Nothing changed: these limits were in force already."
+            values = {"name": gettext(LIMIT_WORDS[name]), "limit": limit(new, name), "source": source(after, name)}
+            parts.append(_("%(name)s: %(limit)s, now %(source)s") % values)
+    return "; ".join(parts) + "." if parts else _("Nothing changed: these limits were in force already.")
 
 
 def state(view: QueueView) -> str:
     """What is going on, when it is not simply open; otherwise empty."""
     if view.status == MISSING:
-        return "Redis has no state for this queue."
+        return _("Redis has no state for this queue.")
     if view.status == "paused" and view.paused_alone and view.mode != "paused":
-        return "Paused by itself: nobody of this queue is called, newcomers line up, turns are kept. Other queues go on."
+        return _("Paused by itself: nobody of this queue is called, newcomers line up, turns are kept. Other queues go on.")
     if view.status == "paused":
-        return "Paused: nobody is called, newcomers still get a place. Clocks of the called stand still."
+        return _("Paused: nobody is called, newcomers still get a place. Clocks of the called stand still.")
     if view.status == "recovering":
-        return (
+        return _(
             "Redis lost this queue's state, or was set back. Old places are coming back in their order; nobody new is"
             " admitted until passes that may still exist have run out. A pause from before is lost: pause again if need be."
         )
     if view.status == "closed" and view.mode != "closed":
-        return "Closed since its closes_at: nobody gets a place or is called. Publish a later one, or none, to go on."
+        return _("Closed since its closes_at: nobody gets a place or is called. Publish a later one, or none, to go on.")
     if view.status == "closed":
-        return "Closed by an operator: nobody gets a place or is called. Places are kept."
+        return _("Closed by an operator: nobody gets a place or is called. Places are kept.")
     if view.awaits == "beacon":
-        return f"Its time has come, and it opens once an operator has entered the value of {view.queue.draw_beacon}."
+        beacon = {"beacon": view.queue.draw_beacon}
+        return _("Its time has come, and it opens once an operator has entered the value of %(beacon)s.") % beacon
     if view.awaits == "draw":
-        return "Its time has come: the next request draws the order and opens it."
+        return _("Its time has come: the next request draws the order and opens it.")
     if view.status in ("not_open", "prequeue") and view.opens_at_ms is not None:
-        return f"{status(view.status)}: it opens at {moment_text(view.opens_at_ms)}, or now by the button."
+        values = {"status": status(view.status), "at": moment_text(view.opens_at_ms)}
+        return _("%(status)s: it opens at %(at)s, or now by the button.") % values
     if view.status != "open":
         known = QUEUE_STATES.get(view.status)
         meaning = known.meaning.removeprefix("an operator's: ") if known else "a state that this console does not know"
         return f"{status(view.status)}: {meaning}."
     if view.config_version is not None and view.queue.config_version > view.config_version:
-        return (
-            f"Configuration {view.queue.config_version} is published, {view.config_version} is in force."
-            " The next visitor's request brings it in."
-        )
+        return _("Configuration %(new)s is published, %(old)s is in force. The next visitor's request brings it in.") % {
+            "new": view.queue.config_version, "old": view.config_version,
+        }  # fmt: skip
     return ""
 
 
 def _rate(value: int | None) -> str:
-    return "no limit" if value is None else f"{value:,} a minute"
+    return _("no limit") if value is None else _("%(rate)s a minute") % {"rate": number(value)}

@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from admin.queue_view import QueueView
+from admin.words import N_, _, gettext, ngettext
 
 UNKNOWN = "–"
 STATUS_WORDS = {
-    "open": "Open",
-    "paused": "Paused",
-    "recovering": "Recovering",
-    "missing": "Missing",
-    "not_open": "Not open",
-    "prequeue": "Pre-queue",
-    "draining": "Draining",
-    "closed": "Closed",
-    "sold_out": "Sold out",
-    "maintenance": "Maintenance",
-    "unknown": "Not known",
+    "open": N_("Open"),
+    "paused": N_("Paused"),
+    "recovering": N_("Recovering"),
+    "missing": N_("Missing"),
+    "not_open": N_("Not open"),
+    "prequeue": N_("Pre-queue"),
+    "draining": N_("Draining"),
+    "closed": N_("Closed"),
+    "sold_out": N_("Sold out"),
+    "maintenance": N_("Maintenance"),
+    "unknown": N_("Not known"),
 }
 LIMIT_WORDS = {
-    "admit_per_minute": "Rate",
-    "burst": "Burst",
-    "max_active": "Inside, at most",
-    "inventory": "Inventory",
+    "admit_per_minute": N_("Rate"),
+    "burst": N_("Burst"),
+    "max_active": N_("Inside, at most"),
+    "inventory": N_("Inventory"),
 }
 LIMIT_UNITS = {
-    "admit_per_minute": "a minute",
-    "burst": "admissions",
-    "max_active": "people",
-    "inventory": "units",
+    "admit_per_minute": N_("a minute"),
+    "burst": N_("admissions"),
+    "max_active": N_("people"),
+    "inventory": N_("units"),
 }
 
 
@@ -47,34 +48,36 @@ def number(value: int | None) -> str:
 def limit(value: int | None, name: str = "") -> str:
     """A limit: its number, or what holds without one."""
     if value is None:
-        return "a sixth of the rate" if name == "burst" else "no limit"
+        return _("a sixth of the rate") if name == "burst" else _("no limit")
     return f"{value:,}"
 
 
 def people(count: int, word: str = "person") -> str:
     """`1 person`, `2 people`; other words take an s."""
-    plural = "people" if word == "person" else f"{word}s"
-    return f"{count:,} {word if count == 1 else plural}"
+    if word == "person":
+        return ngettext("%(count)s person", "%(count)s people", count) % {"count": number(count)}
+    return f"{count:,} {word if count == 1 else f'{word}s'}"
 
 
 def status(name: str) -> str:
     """The word for a status."""
-    return STATUS_WORDS.get(name, name.replace("_", " ").capitalize())
+    return gettext(STATUS_WORDS[name]) if name in STATUS_WORDS else name.replace("_", " ").capitalize()
 
 
 def duration(seconds: float) -> str:
     """`45 s`, `12 min`, `2 h 5 min`: the largest unit that keeps it honest."""
     if seconds < 120:
-        return f"{int(seconds)} s"
+        return _("%(count)s s") % {"count": int(seconds)}
     minutes = round(seconds / 60)
     if minutes < 120:
-        return f"{minutes} min"
-    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
+        return _("%(count)s min") % {"count": minutes}
+    hours = {"hours": number(minutes // 60), "minutes": minutes % 60}
+    return _("%(hours)s h %(minutes)s min") % hours if minutes % 60 else _("%(hours)s h") % {"hours": hours["hours"]}
 
 
 def age(seconds: float | None) -> str:
     """How old the numbers are."""
-    return "no numbers yet" if seconds is None else f"last update {duration(seconds)} ago"
+    return _("no numbers yet") if seconds is None else _("last update %(age)s ago") % {"age": duration(seconds)}
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -85,24 +88,28 @@ def listed(parts: Sequence[str]) -> str:
 def wait(view: QueueView) -> tuple[str, str]:
     """What a newcomer would wait now, and what that is computed from: the rate is the best case, the last minute what is."""
     if view.status not in ("open", "draining"):
-        return UNKNOWN, f"nobody is called while it is {status(view.status).lower()}"
+        return UNKNOWN, _("nobody is called while it is %(status)s") % {"status": status(view.status).lower()}
     if view.waiting == 0:
-        return "none", "nobody waits"
+        return _("none"), _("nobody waits")
     if view.limits.manual:
-        return UNKNOWN, "people are called by hand"
+        return UNKNOWN, _("people are called by hand")
     rate, done = view.limits.admit_per_minute, view.admitted_last_minute
     if not rate and not done:
-        return UNKNOWN, "nobody came in during the last minute"
+        return UNKNOWN, _("nobody came in during the last minute")
     best_min = view.waiting / max(rate or done, done)
     if not done:
-        return f"{_minutes(best_min)} or more", f"at {number(rate)} a minute; nobody came in during the last minute"
+        note = _("at %(rate)s a minute; nobody came in during the last minute") % {"rate": number(rate)}
+        return _("%(wait)s or more") % {"wait": _minutes(best_min)}, note
     likely_min = view.waiting / done
     if _minutes(best_min) == _minutes(likely_min):
-        return _minutes(likely_min), f"at {number(done)} a minute"
-    return f"{_minutes(best_min, unit='')} to {_minutes(likely_min)}", f"at {number(rate)} a minute; now {number(done)}"
+        return _minutes(likely_min), _("at %(rate)s a minute") % {"rate": number(done)}
+    span = _("%(best)s to %(likely)s") % {"best": _plain_minutes(best_min), "likely": _minutes(likely_min)}
+    return span, _("at %(rate)s a minute; now %(now)s") % {"rate": number(rate), "now": number(done)}
 
 
-def _minutes(minutes: float, unit: str = " min") -> str:
-    if minutes < 1:
-        return f"1{unit}" if not unit else "under 1 min"
-    return f"{round(minutes):,}{unit}"
+def _minutes(minutes: float) -> str:
+    return _("under 1 min") if minutes < 1 else _("%(count)s min") % {"count": number(round(minutes))}
+
+
+def _plain_minutes(minutes: float) -> str:
+    return "1" if minutes < 1 else number(round(minutes))

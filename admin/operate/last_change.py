@@ -16,7 +16,10 @@ from admin.state.tables import AuditRow
 from admin.steps import Action
 
 # Only these change what is in force and stays; a batch or an ended visit cannot be taken back.
-_STEPS = ("limits", "open", "resume", "pause", "drain", "close", "maintenance", "message", "reset", "start")
+_STEPS = (
+    "limits", "open", "resume", "pause", "drain", "close", "maintenance", "message", "reset", "start",
+    "pause_alone", "open_alone",
+)  # fmt: skip
 _ACTIONS = tuple(f"queue.{name}" for name in _STEPS)
 _BACK_TO: Mapping[str, Action] = {
     "open": "open", "paused": "pause", "draining": "drain", "closed": "close", "maintenance": "maintenance",

@@ -80,21 +80,23 @@
   function noAnswer() {
     const ageMs = Date.now() - lastAnswer;
     if (ageMs < STALE_MS) return;
-    const age = `last update ${Math.round(ageMs / 1000)} s ago`;
-    setText("age", age);
-    setText("problem", "The admin app does not answer.");
-    setText("problem-age", `${age[0].toUpperCase()}${age.slice(1)}.`);
     const banner = named.get("stale");
+    const say = banner ? banner.dataset : {};
+    const age = (say.age || "").replace("{s}", String(Math.round(ageMs / 1000)));
+    setText("age", age);
+    setText("problem", say.noAnswer || "");
+    setText("problem-age", age && `${age[0].toUpperCase()}${age.slice(1)}.`);
     if (banner) banner.hidden = false;
     setStale(true);
   }
 
   function signedOut() {
     setStale(true);
-    setText("age", "signed out");
-    setText("problem", "You are signed out.");
-    setText("problem-age", "Reload the page to sign in again.");
     const banner = named.get("stale");
+    const say = banner ? banner.dataset : {};
+    setText("age", say.out || "");
+    setText("problem", say.signedOut || "");
+    setText("problem-age", say.reload || "");
     if (banner) banner.hidden = false;
   }
 
