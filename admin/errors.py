@@ -77,7 +77,7 @@ async def _on_purpose(request: Request, error: Exception) -> Response:
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     says = {
-        404: "There is nothing at this address.",
+        404: _("There is nothing at this address.") if not _is_api(request) else "There is nothing at this address.",
         405: f"{request.method} is not possible here; {(error.headers or {}).get('Allow', 'another method')} is.",
     }
     problem = Problem(error.status_code, says.get(error.status_code, error.detail), error.headers)

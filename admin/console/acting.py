@@ -14,7 +14,7 @@ from admin.console.queue_page import show_queue
 from admin.operations import Refused, TooManySteps, new_request_id, request_id_of
 from admin.steps import BEACON_MAX, MESSAGE_MAX
 from admin.store import StoreUnavailable
-from admin.words import N_, _
+from admin.words import N_, _, gettext
 
 Form = Mapping[str, str]
 Step = Callable[[Request, str, Form], Awaitable[Response]]
@@ -73,5 +73,5 @@ def no_number(text: str, what: str) -> str:
 
 def sentence(error: Exception, text: str = "") -> str:
     """An error, or another text, as a sentence."""
-    text = text or str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    text = gettext(text or str(error))
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "。")) else ".")

@@ -20,7 +20,7 @@ from admin.limits import BadValue
 from admin.queue_view import QueueView
 from admin.steps import ALONE, Action, check_text
 from admin.store import StoreUnavailable
-from admin.words import _
+from admin.words import _, gettext
 
 Says = Callable[[QueueView], str]
 
@@ -117,7 +117,7 @@ async def admit(request: Request, queue_id: str, form: Form) -> Response:
         return await show_queue(request, queue_id, 422, errors={"count": sentence(error, error.problem)}, typed=typed_in(form))
     desk(request).watch.changed(done.queue)
     await audit(request).record("queue.admit", f"queue:{queue_id}", after=admitted(done, over_rate=over_rate, lane=lane))
-    values = {"called": people(done.called), "asked": number(count), "note": done.note}
+    values = {"called": people(done.called), "asked": number(count), "note": gettext(done.note) if done.note else ""}
     if done.note:
         return back(request, queue_id, _("Called %(called)s of %(asked)s asked for: %(note)s.") % values)
     return back(request, queue_id, _("Called %(called)s.") % {"called": values["called"]})
@@ -133,7 +133,7 @@ async def _control(request: Request, queue_id: str, form: Form, what: Action, sa
     await audit(request).record(f"queue.{what}", f"queue:{queue_id}", *stepped(what, before, view))
     said = says if isinstance(says, str) else says(view)
     concerns_all = view.queue.group and what not in ALONE
-    whom = " " + _("It concerns %(queues)s.") % {"queues": view.concerned} if concerns_all else ""
+    whom = " " + _("It concerns %(queues)s.") % {"queues": sentences.concerned(view)} if concerns_all else ""
     return back(request, queue_id, said + whom)
 
 

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from admin.access.needs import needs
 from admin.access.permissions import Permission
+from admin.console import sentences
 from admin.console.render import page
 from admin.console.words import number
 from admin.desk import desk
@@ -52,7 +53,7 @@ def _consequences(step: str, view: QueueView) -> list[str]:
         says.append(_("%(people)s who wait are not called. They keep their places.") % waiting)
     says.append(_("%(people)s inside stay inside.") % inside)
     if view.queue.group:
-        says.append(_("It concerns %(queues)s.") % {"queues": view.concerned})
+        says.append(_("It concerns %(queues)s.") % {"queues": sentences.concerned(view)})
     says.append(_("You can take it back on the queue's page."))
     return says
 

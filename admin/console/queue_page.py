@@ -14,7 +14,7 @@ from starlette.routing import Route
 from admin.access.needs import needs
 from admin.access.permissions import Permission
 from admin.configuration import Published
-from admin.console import live, live_figures, words
+from admin.console import live, live_figures, sentences, words
 from admin.console.chart import nice_top
 from admin.console.live_chart import Chart
 from admin.console.live_values import Live
@@ -66,7 +66,7 @@ async def show_queue(
         shape=live.shape(look.view), problem=problem, errors=errors or {}, typed=values, published=scene.published,
         request_id=request_id or new_request_id(), limit_names=NAMES, limit_words=words.LIMIT_WORDS, line=scene.line,
         message_max=MESSAGE_MAX, beacon_max=BEACON_MAX,
-        concerned=look.view.concerned if look.view else "", figure_rows=live_figures.rows(),
+        concerned=sentences.concerned(look.view) if look.view else "", figure_rows=live_figures.rows(),
         seen={name: _in_force(look, name) for name in live.FIELDS.values()}, slider=_slider_ends(look),
     )  # fmt: skip
 

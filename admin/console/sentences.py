@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from admin.console.words import LIMIT_WORDS, duration, limit, number, people, status
+from admin.console.words import LIMIT_WORDS, duration, full_stop, limit, number, people, status
 from admin.limits import BOUNDS, NAMES
 from admin.operate.last_change import Change
 from admin.operations import ADMIT_AT_MOST
@@ -18,6 +18,14 @@ _DEEDS: Mapping[str, str] = {
     "queue.close": N_("Closed"), "queue.maintenance": N_("Put into maintenance"), "queue.reset": N_("Reset"),
     "queue.start": N_("Started"), "queue.pause_alone": N_("Paused by itself"), "queue.open_alone": N_("Opened by itself"),
 }  # fmt: skip
+# What the states mean that have no sentence of their own, as `edge.core.states` says it; a test holds the two together.
+MEANINGS: Mapping[str, str] = {
+    "maintenance": N_("as closed, with a page of its own"),
+    "not_open": N_("before prequeue_at, or before opens_at without one"),
+    "prequeue": N_("from prequeue_at until it opens"),
+    "sold_out": N_("inventory is sold: places are kept, an operator may add units"),
+    "draining": N_("no new places, those in line are called"),
+}
 CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
 
@@ -51,6 +59,13 @@ def opened(view: QueueView) -> str:
     if view.awaits == "draw":
         return _("The pre-queue is over. The next request draws the order and opens the queue.")
     return _("Open again.")
+
+
+def concerned(view: QueueView) -> str:
+    """What a step concerns: this queue, or all queues of its group."""
+    if not view.queue.group:
+        return _("this queue")
+    return _("all queues of the group %(group)s: %(queues)s") % {"group": view.queue.group, "queues": ", ".join(view.members)}
 
 
 def pause(view: QueueView) -> str:
@@ -230,7 +245,7 @@ def changed(before: QueueView, after: QueueView) -> str:
         elif was_live != is_live:
             values = {"name": gettext(LIMIT_WORDS[name]), "limit": limit(new, name), "source": source(after, name)}
             parts.append(_("%(name)s: %(limit)s, now %(source)s") % values)
-    return "; ".join(parts) + "." if parts else _("Nothing changed: these limits were in force already.")
+    return full_stop("; ".join(parts)) if parts else _("Nothing changed: these limits were in force already.")
 
 
 def state(view: QueueView) -> str:
@@ -259,9 +274,8 @@ def state(view: QueueView) -> str:
         values = {"status": status(view.status), "at": moment_text(view.opens_at_ms)}
         return _("%(status)s: it opens at %(at)s, or now by the button.") % values
     if view.status != "open":
-        known = QUEUE_STATES.get(view.status)
-        meaning = known.meaning.removeprefix("an operator's: ") if known else "a state that this console does not know"
-        return f"{status(view.status)}: {meaning}."
+        meaning = MEANINGS.get(view.status, N_("a state that this console does not know"))
+        return full_stop(f"{status(view.status)}: {gettext(meaning)}")
     if view.config_version is not None and view.queue.config_version > view.config_version:
         return _("Configuration %(new)s is published, %(old)s is in force. The next visitor's request brings it in.") % {
             "new": view.queue.config_version, "old": view.config_version,

@@ -40,6 +40,11 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "。")) else ".")
 
 
+def full_stop(text: str) -> str:
+    """A text of the console with the end of a sentence."""
+    return _("%(text)s.") % {"text": text}
+
+
 def number(value: int | None) -> str:
     """1204 as `1,204`; None as a dash."""
     return UNKNOWN if value is None else f"{value:,}"

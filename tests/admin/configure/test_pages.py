@@ -322,11 +322,11 @@ def test_a_group_of_a_published_configuration_is_listed(admin: Admin, client: ht
 
 def test_the_settings_speak_japanese(admin: Admin, client: httpx.Client) -> None:
     client.headers["Accept-Language"] = "ja"
-    assert "キューの設定" in seen(get(client, HOME))
+    assert "待ち列の設定" in seen(get(client, HOME))
     said = after(client, save(client, SALE, admit_per_minute="90", countries=["JP"]))
-    assert "キュー sale、国：なし → [\"JP\"]。 キュー sale、毎分の入場数：60 → 90。" in said
+    assert "待ち列 sale、国：なし → [\"JP\"]。 待ち列 sale、毎分の入場数：60 → 90。" in said
     assert "日本" in get(client, SALE)
-    assert "キュー sale のルール /sale/* が当てはまります。" in seen(get(client, f"{HOME}/explain?url=%2Fsale%2Fx"))
+    assert "待ち列 sale のルール /sale/* が当てはまります。" in seen(get(client, f"{HOME}/explain?url=%2Fsale%2Fx"))
 
 
 def test_what_a_role_may_not_do_is_shown_disabled_and_refused(admin: Admin, client: httpx.Client) -> None:
