@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -143,3 +144,17 @@ def test_the_day_is_one_press_away(sale: Admin, browser: Browser) -> None:
         expect(page.get_by_role("link", name="Day")).to_have_attribute("aria-current", "true")
         expect(page.locator('[data-k="waiting"]').last).to_have_text("278")
         expect(page.get_by_role("rowheader", name="Got a place")).to_be_visible()
+
+
+def test_in_japanese_every_word_of_the_queue_is(sale: Admin, browser: Browser) -> None:
+    with tab(browser, locale="ja-JP", timezone_id="Asia/Tokyo") as page:
+        enter(page, sale)
+        page.goto(f"{sale.url}/queues/sale")
+        page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+        picture(page, "operate-queues-sale-ja")
+        text = page.locator("main").inner_text()
+        page.goto(f"{sale.url}/schedule/sale")
+        text += page.locator("main").inner_text()
+        allowed = {"Summer", "sale", "Asia", "Tokyo", "token", "admin", "JST", "ID"}
+        left = {word for word in re.findall(r"[A-Za-z]{2,}", text) if word not in allowed}
+        assert left == set()
