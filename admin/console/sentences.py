@@ -14,17 +14,16 @@ from edge.core.moments import moment_text
 from edge.core.states import QUEUE_STATES
 
 _DEEDS: Mapping[str, str] = {
-    "queue.pause": N_("Paused"), "queue.resume": N_("Opened"), "queue.open": N_("Opened"), "queue.drain": N_("Set to drain"),
-    "queue.close": N_("Closed"), "queue.maintenance": N_("Put into maintenance"), "queue.reset": N_("Reset"),
-    "queue.start": N_("Started"), "queue.pause_alone": N_("Paused by itself"), "queue.open_alone": N_("Opened by itself"),
-}  # fmt: skip
-# What the states mean that have no sentence of their own, as `edge.core.states` says it; a test holds the two together.
-MEANINGS: Mapping[str, str] = {
-    "maintenance": N_("as closed, with a page of its own"),
-    "not_open": N_("before prequeue_at, or before opens_at without one"),
-    "prequeue": N_("from prequeue_at until it opens"),
-    "sold_out": N_("inventory is sold: places are kept, an operator may add units"),
-    "draining": N_("no new places, those in line are called"),
+    "queue.pause": N_("It was paused"),
+    "queue.pause_alone": N_("It was paused by itself"),
+    "queue.resume": N_("It was opened"),
+    "queue.open": N_("It was opened"),
+    "queue.open_alone": N_("It was opened by itself"),
+    "queue.drain": N_("It was set to drain"),
+    "queue.close": N_("It was closed"),
+    "queue.maintenance": N_("It was put into maintenance"),
+    "queue.reset": N_("It was reset"),
+    "queue.start": N_("It was started"),
 }
 CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
