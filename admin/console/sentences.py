@@ -25,6 +25,14 @@ _DEEDS: Mapping[str, str] = {
     "queue.reset": N_("It was reset"),
     "queue.start": N_("It was started"),
 }
+# What the states mean that have no sentence of their own, as `edge.core.states` says it; a test holds the two together.
+MEANINGS: Mapping[str, str] = {
+    "maintenance": N_("as closed, with a page of its own"),
+    "not_open": N_("before prequeue_at, or before opens_at without one"),
+    "prequeue": N_("from prequeue_at until it opens"),
+    "sold_out": N_("inventory is sold: places are kept, an operator may add units"),
+    "draining": N_("no new places, those in line are called"),
+}
 CALLING = tuple(state.name for state in QUEUE_STATES.values() if state.calls)
 
 
