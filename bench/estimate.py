@@ -23,7 +23,7 @@ NAMES = tuple(sorted(path.stem for path in SALES.glob("*.toml")))
 def estimate_of(sale: Sale) -> dict[str, Any]:
     """What the simulated sale says of the told waits that no operator and no fault made a guess (sim/figures.py)."""
     told: dict[str, Any] = simulate(sale)["estimate"]
-    return told["undisturbed"] | {"rises_percent": told["rises_percent"]}
+    return {**told["undisturbed"], "rises_percent": told["rises_percent"]}
 
 
 def add_to(report: Report, names: Iterable[str] = NAMES) -> None:
