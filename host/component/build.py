@@ -55,16 +55,17 @@ class World:
     left_out: tuple[str, ...] = ()
 
 
-def _all_but(*own: str) -> tuple[str, ...]:
+def all_but(*own: str) -> tuple[str, ...]:
+    """The parts of other guests than the one that `own` is of."""
     return tuple(part for part in GUEST_PARTS if part not in own)
 
 
-GATEKEEPER = World("gatekeeper", WIT / "gatekeeper.wit", _all_but("edge/guests/gatekeeper.py"))
-PROXY = World("proxy", WIT / "proxy", _all_but("edge/guests/on_wasi/", "edge/guests/wasi_http.py"))
+GATEKEEPER = World("gatekeeper", WIT / "gatekeeper.wit", all_but("edge/guests/gatekeeper.py"))
+PROXY = World("proxy", WIT / "proxy", all_but("edge/guests/on_wasi/", "edge/guests/wasi_http.py"))
 PROXY_KEYVALUE = World(
     "proxy-with-keyvalue",
     WIT / "proxy",
-    _all_but("edge/guests/on_wasi/", "edge/guests/wasi_http_keyvalue.py"),
+    all_but("edge/guests/on_wasi/", "edge/guests/wasi_http_keyvalue.py"),
 )
 
 

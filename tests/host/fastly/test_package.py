@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import tarfile
 import tomllib
 from pathlib import Path
@@ -70,6 +71,18 @@ def test_a_changed_source_is_another_hash(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "edge" / "x.py").write_text("pass")
     monkeypatch.setattr("host.fastly.build.GATEKEEPER_SOURCES", (tmp_path / "edge",))
     assert source_hash() != before
+
+
+@pytest.mark.parametrize(("changed", "matters"), [("fastly.py", True), ("rest.py", True), ("wasi_http.py", False)])
+def test_only_a_change_of_its_own_parts_is_another_hash(
+    changed: str, matters: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "edge", tmp_path / "edge", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("host.fastly.build.GATEKEEPER_SOURCES", (tmp_path / "edge",))
+    before = source_hash()
+    with (tmp_path / "edge" / "guests" / changed).open("a") as file:
+        file.write("# changed\n")
+    assert (source_hash() != before) is matters
 
 
 def test_without_a_python_that_the_sdk_takes_the_build_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
