@@ -99,6 +99,25 @@ def test_after_the_opening_the_drawn_order_is_the_order_of_the_calls(store: Stor
     assert sorted(inside) == [1, 2, 3, 4, 5]
 
 
+def test_without_a_spread_the_drawn_order_holds_too(store: Store) -> None:
+    line = prequeue(store, spread_s=0, admit_per_minute=1, max_active=1)
+    tickets = line.places(5)
+    line.wait(600)
+    line.open_queue()
+    by_place = {draw.place("ce1", 0, ticket.position, 5): ticket for ticket in tickets}
+    # Whoever happens to ask first after the opening is not the first for that.
+    for place in (3, 2, 4, 5, 1):
+        line.wait(0.3)
+        line.touch(by_place[place])
+    for _ in range(6):
+        line.wait(2)
+        for place in (3, 2, 4, 5, 1):
+            line.touch(by_place[place])
+        if line.members("called"):
+            break
+    assert line.members("called") == ["1"]
+
+
 def test_a_drawn_place_and_the_number_it_came_from_are_one_visitor(store: Store) -> None:
     line = prequeue(store)
     (ticket,) = [line.place("v1")]

@@ -97,9 +97,11 @@ local function wanted(s, line)
   return of(math.ceil(calls / share_coming(s))), of(math.ceil(calls / 1000))
 end
 
--- At the opening everybody's page asks within `spread`; later the window grows by those who may be in a hidden tab.
+-- At the opening everybody's page asks within `spread`, and never all in the same instant: clocks and lines differ by seconds.
+-- Later the window grows by those who may be in a hidden tab.
+local ASKED_AT_ONCE_MS = 5000
 local function settle_time(s, raised_at)
-  return s.opened_at > 0 and raised_at == s.opened_lease and s.spread or s.settle
+  return s.opened_at > 0 and raised_at == s.opened_lease and math.max(s.spread, ASKED_AT_ONCE_MS) or s.settle
 end
 
 -- Who comes into the window is no longer far back: at most SAMPLE_OF of those are in the sample.
