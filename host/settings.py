@@ -48,6 +48,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind="port",
     ),
     Setting("STANCHION_ADMIN_PORT", "8081", "Port of the admin console and its API.", kind="port"),
+    Setting("STANCHION_ADMIN_URL", "http://127.0.0.1:8081", "Where `stanchion queues` finds the admin app."),
     Setting("STANCHION_REDIS_PORT", "8082", "Port of the local Redis REST bridge.", kind="port"),
     Setting(
         "STANCHION_ORIGIN_PORT", "8083", "Port of the demo shop, the origin of a local run.", kind="port"
