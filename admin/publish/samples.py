@@ -10,7 +10,9 @@ from edge.core.pages import page_state
 
 NOW_MS = 1_904_040_271_000  # 2030-05-03, 12:04:31 UTC
 _OPENS_IN_S = 1_109
-_NO_PLACE = frozenset({"candidate", "not_open", "prequeue", "unavailable", "busy", "form", "ended", "sign_in", "had_visit"})
+_NO_PLACE = frozenset(
+    {"candidate", "not_open", "prequeue", "unavailable", "busy", "form", "lapsed", "ended", "sign_in", "had_visit"}
+)
 #: Beside the states of the status: a browser that keeps no cookie, which only the page's script notices.
 BLOCKED = "blocked"
 

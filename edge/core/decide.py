@@ -138,7 +138,7 @@ def _look_only(visitor: Visitor, match: Match, request: Request, context: Contex
         where = (
             numbered(queue, snapshot, seat.position, seat.line, view.now_ms)
             if seat.arrival
-            else dressed(standing.in_line(queue, seen, seat.position, view.now_ms), seen, seat.line)
+            else dressed(standing.in_line(queue, seen, seat.position, view.now_ms), seen, seat.line, seat.number or None)
         )
     elif gives_no_places(snapshot):
         where = turned_away(queue, snapshot, snapshot.status, view.now_ms)

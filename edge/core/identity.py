@@ -176,9 +176,9 @@ def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: 
 
 
 def place_cookie(queue: Queue, request: Request, context: Context, visitor: str, epoch: str, position: int, now_ms: int, *,
-                 line: int = 0, arrival: bool = False) -> str:  # fmt: skip
+                 line: int = 0, arrival: bool = False, number: int = 0) -> str:  # fmt: skip
     """The Set-Cookie header of a place whose last sign of life is now."""
-    place = Place(queue.scope, epoch, visitor, position, now_ms, now_ms + PLACE_MAX_AGE_S * 1000, line, arrival)
+    place = Place(queue.scope, epoch, visitor, position, now_ms, now_ms + PLACE_MAX_AGE_S * 1000, line, arrival, number)
     return place_cookie_of(queue, request, context, place)
 
 

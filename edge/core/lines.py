@@ -55,13 +55,13 @@ def seated(place: Place, snapshot: Snapshot) -> Place:
     position = place.position
     if snapshot.draw_key and 1 <= position <= count:
         position = draw.place(snapshot.draw_key, place.line, position, count)
-    return replace(place, position=position, arrival=False, touched_ms=0)
+    return replace(place, position=position, arrival=False, touched_ms=0, number=place.position)
 
 
 def dressed(where: Standing, snapshot: Snapshot, line: int, arrival: int | None = None) -> Standing:
     """The standing with what is told beside it: opening, message, number of arrival, draw and lane."""
     queue = where.queue
-    if snapshot.status == "open" and not (queue.lanes or snapshot.draw_key or snapshot.message):
+    if snapshot.status == "open" and not (queue.lanes or snapshot.draw_key or snapshot.message or arrival):
         return where  # most polls
     if where.state in ("not_open", "prequeue", "candidate") and not snapshot.opened_at_ms:
         where.opens_at_ms = snapshot.opens_at_ms

@@ -54,7 +54,7 @@ def waits_on(place: Place, queue: Queue, snapshot: Snapshot, now_ms: int) -> Sta
     seen = seen_from(snapshot, place.line)
     if snapshot.status in MOVING and admission.needs_touch(seen, place.position, place.touched_ms, now_ms):
         return None
-    return dressed(standing.in_line(queue, seen, place.position, now_ms), seen, place.line)
+    return dressed(standing.in_line(queue, seen, place.position, now_ms), seen, place.line, place.number or None)
 
 
 def from_memory(visitor: Visitor, request: Request, context: Context) -> Outcome | None:

@@ -37,6 +37,7 @@ class Saying:
         self.visitor, self.request, self.context, self.wants_in = visitor, request, context, wants_in
         self.queue: Queue = visitor.queue
         self._random = script_random(request)
+        self._seat: Place | None = None  # the one that the store was asked about
 
     def _cookies(self, main: str = "", candidate: str = "") -> tuple[str, ...]:
         """What to set, and what to take away: the dead, and a candidate's cookie that has served."""
@@ -126,7 +127,7 @@ class Saying:
         if seat.arrival:
             return numbered(self.queue, last, seat.position, seat.line, now_ms)
         seen = seen_from(last, seat.line)
-        return dressed(standing.in_line(self.queue, seen, seat.position, now_ms), seen, seat.line)
+        return dressed(standing.in_line(self.queue, seen, seat.position, now_ms), seen, seat.line, seat.number or None)
 
     def _overloaded(self, why: str) -> Outcome:
         """Overload is not absence: whoever has a place keeps it, others stay candidates and try again at different times."""

@@ -131,6 +131,7 @@ class Step(Saying):
         answer = yield from ask(call, self.queue, self.request)
         if answer.verdict == "epoch":
             return (yield from self._rejoin(place))
+        self._seat = seat
         return (yield from self._placed(answer, place.visitor))
 
     def _reissued(self, place: Place, now_ms: int, *, has_moved: bool) -> tuple[str, ...]:
@@ -189,17 +190,24 @@ class Step(Saying):
 
     def _waiting(self, answer: Answer, visitor: str, short: Snapshot) -> Outcome:
         snapshot, position, line, now_ms = self._known(short, answer.line), answer.number(0), answer.line, short.clock_ms
+        number = self._number_of(position, line, short.epoch)
         if answer.is_arrival:
             where = numbered(self.queue, snapshot, position, line, now_ms)
         elif answer.verdict == "called":
             where = standing.called(self.queue, snapshot, position, now_ms, answer.number(1), answer.number(2),
                                     status=short.status)  # fmt: skip
-            where = dressed(where, snapshot, line)
+            where = dressed(where, snapshot, line, number or None)
         else:
-            where = dressed(standing.in_line(self.queue, snapshot, position, now_ms), snapshot, line)
+            where = dressed(standing.in_line(self.queue, snapshot, position, now_ms), snapshot, line, number or None)
         cookie = identity.place_cookie(self.queue, self.request, self.context, visitor, short.epoch, position, now_ms, line=line,
-                                       arrival=answer.is_arrival)  # fmt: skip
+                                       arrival=answer.is_arrival, number=number)  # fmt: skip
         return Outcome(f"{answer.verdict} at {position}", standing=where, set_cookies=self._cookies(cookie))
+
+    def _number_of(self, position: int, line: int, epoch: str) -> int:
+        """The number of arrival behind the place that the answer is about; 0 for any other than the one that asked."""
+        seat = self._seat
+        is_same = seat is not None and (seat.position, seat.line, seat.epoch) == (position, line, epoch)
+        return seat.number if seat is not None and is_same else 0
 
     def _lapsed(self, answer: Answer) -> Standings:
         """The turn has gone by. At the door a new place at the end is given, if the queue says so; the status says it first."""

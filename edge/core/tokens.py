@@ -40,7 +40,8 @@ _LINE = 10**8  # positions of one line, as the scripts count them
 class Place:
     """A place in line. `touched_ms`: last sign of life that reached Redis.
 
-    `line`: of the scope. `arrival`: the position is a number of arrival from before the opening.
+    `line`: of the scope. `arrival`: the position is a number of arrival from before the opening. `number`: once the doors are open,
+    the number of arrival that the position comes from; 0 if there was none.
     """
 
     scope: str
@@ -51,6 +52,7 @@ class Place:
     expires_ms: int
     line: int = 0
     arrival: bool = False
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -195,9 +197,12 @@ def _seat(line: int, position: int, *, arrival: bool = False) -> int:
 
 def write_place(ring: Keyring, place: Place) -> str:
     """The place token as text."""
-    return ring.sign("place", {"q": place.scope, "e": place.epoch, "v": place.visitor,
-                               "p": _seat(place.line, place.position, arrival=place.arrival), "t": place.touched_ms // 1000,
-                               "x": place.expires_ms // 1000})  # fmt: skip
+    claims: dict[str, str | int] = {"q": place.scope, "e": place.epoch, "v": place.visitor,
+                                    "p": _seat(place.line, place.position, arrival=place.arrival), "t": place.touched_ms // 1000,
+                                    "x": place.expires_ms // 1000}  # fmt: skip
+    if place.number:
+        claims["n"] = place.number
+    return ring.sign("place", claims)
 
 
 def write_pass(ring: Keyring, admission: Pass) -> str:
@@ -261,7 +266,8 @@ def _read(kind: Kind, claims: dict[str, Any]) -> Token:
         line, position = divmod(abs(seat), _LINE)
         _known_line(line)
         if kind == "place":
-            return Place(scope, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms, line, seat < 0)
+            number = int(claims["n"]) if "n" in claims else 0
+            return Place(scope, epoch, visitor, position, int(claims["t"]) * 1000, expires_ms, line, seat < 0, number)
         if claims.get("m") == 1:
             return Pass(scope, epoch, visitor, position, expires_ms, expires_ms, True, line)
         return Pass(scope, epoch, visitor, position, int(claims["r"]) * 1000, expires_ms, False, line)

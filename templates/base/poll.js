@@ -1,8 +1,11 @@
 // Asks how things stand, at the pace that the server names, and shows the answer.
-const MAX_BACKOFF_S = 60, ASK_AGAIN_S = 2, BLOCKED_AFTER = 3, TIMEOUT_MS = 15000;
+const MAX_BACKOFF_S = 60, ASK_AGAIN_S = 2, BLOCKED_AFTER = 3, TIMEOUT_MS = 15000, NEW_TURN_S = 3;
 const shows = data.shows.split(" "), retrying = shows[0] === "busy" || shows[0] === "unavailable";
 let pollS = positive(retrying ? data.retryS : data.pollS, 10);
 let timer = 0, asking = false, askedAt = Date.now(), failures = 0, candidates = 0, going = false;
+
+// The place is gone: the page says so and asks nothing more. A new one is for the visitor to ask for.
+const isOver = () => data.state === "lapsed" || data.state === "ended";
 
 function reload() {
   clearTimeout(timer);
@@ -12,7 +15,7 @@ function reload() {
 
 function schedule(seconds) {
   clearTimeout(timer);
-  timer = setTimeout(ask, 1000 * Math.max(1, seconds));
+  if (!isOver()) timer = setTimeout(ask, 1000 * Math.max(1, seconds));
 }
 
 function next() {
@@ -25,7 +28,7 @@ function next() {
 }
 
 async function ask() {
-  if (asking || going || !data.statusUrl) return;
+  if (asking || going || isOver() || !data.statusUrl) return;
   asking = true;
   clearTimeout(timer);
   try {
@@ -36,6 +39,7 @@ async function ask() {
     if (answer.status === 404) return reload();
     if (!answer.ok) throw new Error(answer.status);
     const status = await answer.json();
+    if (going || isOver()) return;
     take(status);
     tell("status", status);
   } catch {
@@ -50,7 +54,8 @@ async function ask() {
 
 // Another tab has asked; what it learnt is as good as an answer of our own.
 function hear(status) {
-  if (asking || going) return;
+  if (going || isOver() && typeof status.position !== "number") return;
+  if (asking && status.state !== "lapsed" && status.state !== "ended") return;
   try { take(status); } catch { return; }
   askedAt = Date.now();
   trouble();
@@ -60,7 +65,8 @@ function hear(status) {
 function take(status) {
   if (typeof status.state !== "string") throw new Error("no state");
   if (status.state === "unavailable") throw new Error("unavailable");  // the numbers that we have stay on the page
-  if (retrying || !shows.includes(status.state)) return reload();
+  const isFinal = byId("enter") && byId(status.state) && (status.state === "lapsed" || status.state === "ended");
+  if (retrying || !isFinal && !shows.includes(status.state)) return reload();
   failures = 0;
   pollS = positive(status.poll_s, pollS);
   const before = data.state;
@@ -69,9 +75,34 @@ function take(status) {
   if (status.state === "candidate") candidate(status.challenge);
   else if (byId("blocked")) { candidates = 0; byId("blocked").hidden = true; }
   if (status.state === "called" && before !== "called") { turn(status.claim_left_s, ENTER_AFTER_S); notify(); }
+  else if (status.state === "called" && !byId("over").hidden && status.claim_left_s > NEW_TURN_S) turn(status.claim_left_s, ENTER_AFTER_S);
   if (status.state !== "called") { clearTimeout(entry); clearInterval(countdown); }
+  showMissed(status, before);
   announce(status, before);
   shown = status;
+}
+
+// From the turn back into the line, or out of it: never without a word.
+function showMissed(status, before) {
+  const missed = byId("missed");
+  if (missed && status.state !== before) missed.hidden = before !== "called" || status.state !== "waiting" || status.epoch !== shown.epoch;
+  if (isOver() && byId(status.state)) byId(status.state).querySelector("a").focus();
+}
+
+// What the form does without a script; so the fragment stays, and the way back leads to no form that was sent.
+async function leave(event) {
+  event.preventDefault();
+  going = true;
+  try {
+    const answer = await fetch(event.target.action, { method: "POST", credentials: "same-origin", headers: { accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.status);
+    const status = await answer.json();
+    take(status);
+    going = false;
+    tell("status", status);
+  } catch {
+    event.target.submit();
+  }
 }
 
 function trouble() {
@@ -109,7 +140,8 @@ function offerLanguages() {
 function startLine(status) {
   offerLanguages();
   byId("stop").addEventListener("click", stop);
-  byId("enter").addEventListener("click", enter);
+  document.querySelectorAll("#enter, .again").forEach((e) => e.addEventListener("click", enter));
+  document.querySelectorAll(".leave form").forEach((e) => e.addEventListener("submit", leave));
   byId("notify").hidden = false;
   byId("notify-button").addEventListener("click", askToNotify);
   spellOut();

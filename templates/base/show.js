@@ -27,6 +27,7 @@ function showPlace(status) {
   if (typeof status.position === "number") put("position", number(status.position));
   data.arrival = typeof status.arrival === "number" ? status.arrival : "";
   if (data.arrival) put("arrival_number", number(status.arrival));
+  if (data.arrival && data.position && data.order === "draw") data.drawn = "yes";  // who came before the opening has a drawn place
   if (status.draw) {
     document.querySelectorAll(".check").forEach((e) => { e.dataset.draw = status.draw; e.firstChild.href = status.draw; });
   }
@@ -104,7 +105,8 @@ function showTitle(status) {
 
 // Only what really changed is spoken, and far back at most once a minute.
 function announce(status, before) {
-  if (status.state === "called") return;  // moving the focus speaks
+  if (status.state !== before) speak("");  // what was said of the old state holds no more
+  if (status.state === "called" || isOver()) return;  // moving the focus speaks
   const near = status.ahead <= NEAR, due = Date.now() - spokenAt > SPEAK_EVERY_S * 1000;
   const told = (status.message || "") !== (shown.message || "") ? status.message || "" : "";
   const numbers = status.ahead !== shown.ahead && (near || due);

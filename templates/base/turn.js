@@ -1,6 +1,6 @@
 // It is your turn: the focus goes to the button, and the door opens by itself unless somebody stops it.
 const ENTER_AFTER_S = 2;
-let entry = 0, stopped = false, countdown = 0, sound = null;
+let entry = 0, stopped = false, countdown = 0, endsAt = 0, sound = null;
 
 function turn(leftS, enterAfterS) {
   byId("enter").focus();
@@ -13,7 +13,8 @@ function turn(leftS, enterAfterS) {
 function arm() {
   clearTimeout(entry);
   // A hidden tab waits until somebody looks: an absent visitor must not take a place inside.
-  if (!stopped && !document.hidden) entry = setTimeout(reload, 1000 * byId("auto").dataset.afterS);
+  // Nor is a turn that is over taken for one: the door would give a new place at the end, and nobody was asked.
+  if (!stopped && !document.hidden && (!endsAt || Date.now() < endsAt)) entry = setTimeout(reload, 1000 * byId("auto").dataset.afterS);
 }
 
 function left(seconds) {
@@ -22,6 +23,7 @@ function left(seconds) {
   at.dataset.left = positive(seconds, "");
   byId("over").hidden = true;
   at.hidden = false;
+  endsAt = positive(seconds, 0) && until;
   if (!positive(seconds, 0)) return;
   let warned = seconds <= 60;
   const tick = () => {
@@ -30,7 +32,8 @@ function left(seconds) {
     if (rest <= 60 && !warned) { warned = true; speak(at.innerText); }
     if (rest > 0) return;
     clearInterval(countdown);
-    at.hidden = true;
+    clearTimeout(entry);
+    at.hidden = byId("auto").hidden = true;
     byId("over").hidden = false;
     schedule(1);
   };
@@ -48,7 +51,7 @@ function stop() {
 
 // The link leads to the address asked for; when we are there already, a reload keeps its fragment.
 function enter(event) {
-  const link = byId("enter"), here = location.pathname + location.search;
+  const link = event.currentTarget, here = location.pathname + location.search;
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   going = true;
   if (link.pathname + link.search !== here) return;

@@ -7,7 +7,15 @@ const put = (name, text) => document.querySelectorAll(`[data-v="${name}"]`).forE
 // The digits of the numbers that the edge filled in; a browser's own may be others.
 const digits = lang && `${lang}-u-nu-latn`;
 const number = (n) => { try { return n.toLocaleString(digits); } catch { return String(n); } };
-const speak = (text) => { const at = byId("spoken"); if (at && at.textContent !== text) at.textContent = text; };
+// What is spoken goes away again: who reads the page by its elements must not meet old news below the new.
+const SPOKEN_FOR_MS = 5000;
+let falling = 0;
+function speak(text) {
+  const at = byId("spoken");
+  clearTimeout(falling);
+  if (at && at.textContent !== text) at.textContent = text;
+  if (at && text) falling = setTimeout(speak, SPOKEN_FOR_MS, "");
+}
 
 // The pattern of a unit for a number, with `text` in its place.
 function unit(name, n, text) {

@@ -84,6 +84,36 @@ def test_the_place_is_kept_in_the_cookie_and_costs_no_command() -> None:
     assert browser.status().json["draw"] == "/.stanchion/launch/draw"
 
 
+@pytest.mark.parametrize("order", ["draw", "arrival"])
+def test_the_number_of_arrival_stays_known_after_the_opening(order: str) -> None:
+    here = world(prequeue_order=order)
+    here.pass_time(61)
+    browsers = arrive(here, 5)
+    here.now_ms = OPENS_MS + 1000
+    for _ in range(4):  # the first answer, those from memory, and those of a sign of life
+        for number, browser in enumerate(browsers, start=1):
+            got = browser.status().json
+            assert (got["state"], got["arrival"]) == ("waiting", number)
+            assert got["draw"] == "/.stanchion/launch/draw"
+            assert browser.get(headers={"accept": "application/json"}).json["arrival"] == number
+        here.pass_time(20)
+    touched = [browser.token() for browser in browsers]
+    assert [claims["n"] for claims in touched] == [1, 2, 3, 4, 5]
+    assert all(claims["t"] for claims in touched), "a sign of life went by"
+
+
+def test_the_number_of_arrival_is_gone_with_the_line_that_it_was_of() -> None:
+    here = world()
+    here.pass_time(61)
+    browser = arrive(here, 1)[0]
+    here.now_ms = OPENS_MS + 1000
+    assert browser.status().json["arrival"] == 1
+    here.run(commands.control("launch", "reset", here.hex(), here.hex()))
+    here.pass_time(1)
+    browser.status()
+    assert "n" not in browser.token()
+
+
 def test_later_arrivals_line_up_behind() -> None:
     here = world()
     here.pass_time(61)

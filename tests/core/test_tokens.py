@@ -38,6 +38,7 @@ MARKED = Pass("launch", "", "visitor", 0, NOW_MS + 1000, NOW_MS + 1000, marked=T
 CANDIDATE = Candidate("launch", "visitor", NOW_MS + 1000)
 LINED = (
     Place("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000, 3, True),
+    Place("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000, 3, False, 123),
     Pass("launch", "e1", "visitor", 17, NOW_MS, NOW_MS + 1000, False, 15),
     Candidate("launch", "visitor", NOW_MS + 1000, 2, "invited"),
 )

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 Open = Callable[..., Visit]
+LISTEN = """() => {
+  const at = document.getElementById("spoken");
+  window.said = [];
+  new MutationObserver(() => { if (at.textContent) said.push(at.textContent); }).observe(at, { childList: true });
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +96,16 @@ def test_a_wait_that_nobody_knows_is_said_in_words(visit: Open) -> None:
 
 def test_a_change_is_spoken_and_an_answer_without_one_is_not(visit: Open) -> None:
     tab = visit(waiting(), status(), status(ahead=1100), status(ahead=1090), status(ahead=9), status("paused", ahead=9))
-    spoken = []
-    for _ in range(5):
-        tab.after(12)
-        spoken.append(tab.text("#spoken"))
-    assert spoken[0] == ""
-    assert spoken[1].startswith("People ahead of you 1,100")
-    assert spoken[2] == spoken[1], "at most once a minute while the line is long"
-    assert "9" in spoken[3]
-    assert spoken[4].startswith("The line for Spring Release is paused")
+    tab.tab.evaluate(LISTEN)
+    counts = []
+    for asked in range(1, 6):
+        tab.until_asked(asked)
+        counts.append(tab.tab.evaluate("said.length"))
+    assert counts == [0, 1, 1, 2, 3], "at most once a minute while the line is long"
+    spoken = tab.tab.evaluate("said")
+    assert spoken[0].startswith("People ahead of you 1,100")
+    assert "9" in spoken[1]
+    assert spoken[2].startswith("The line for Spring Release is paused")
 
 
 def test_a_candidate_gets_the_position_after_a_second(visit: Open) -> None:
@@ -224,16 +230,119 @@ def test_a_hidden_tab_says_so_and_does_not_go_in(visit: Open) -> None:
     assert tab.loads == 2
 
 
-def test_a_turn_that_is_over_goes_on_to_its_own_page(visit: Open) -> None:
-    tab = visit(waiting(), status("called", ahead=0, claim_left_s=30), status("lapsed"))
+@pytest.mark.parametrize(("late_claim", "words"), [("refused", "like everybody who comes now"), ("back", "at the end of the line")])
+def test_a_missed_turn_is_told_and_a_new_place_is_for_the_visitor_to_ask(visit: Open, late_claim: str, words: str) -> None:
+    # After `lapsed` a place that is gone makes a newcomer of whoever asks: the page must not.
+    tab = visit(waiting(late_claim=late_claim), status("called", ahead=0, claim_left_s=30), status("lapsed"), status("candidate"),
+                fragment="#f")  # fmt: skip
     tab.tab.evaluate(HIDE, True)
     tab.until_asked(1)
     assert tab.text("#left") == "Your turn is kept for 0:30."
     tab.until_asked(2)
+    tab.tab.evaluate(HIDE, False)
+    tab.after(60)
+    assert (tab.asked, tab.loads, tab.complaints) == (2, 1, [])
+    assert tab.text("h1 >> visible=true").strip() == "Your turn has passed"
+    assert words in tab.text(".lead >> visible=true")
+    assert tab.tab.title() == "Your turn has passed"
+    assert tab.tab.evaluate("document.activeElement.textContent") == "Come back"
+    assert not tab.tab.evaluate("document.body.innerText").count("in line")
+    tab.tab.click("#lapsed .button")
+    tab.settle()
+    assert (tab.loads, tab.tab.url) == (2, URL + "#f")
+
+
+def test_at_the_head_a_missed_turn_is_told_in_the_line(visit: Open) -> None:
+    tab = visit(waiting(late_claim="head"), status("called", ahead=0, claim_left_s=30), status(ahead=0), status(ahead=0),
+                status("called", ahead=0))  # fmt: skip
+    assert not tab.sees("#missed")
+    tab.tab.evaluate(HIDE, True)
+    tab.tab.evaluate(LISTEN)
+    tab.until_asked(2)
+    assert tab.text("h1 >> visible=true").strip() == "You are in line for Spring Release"
+    told = " ".join(tab.text("#missed").split())
+    assert told == ("You were called for Spring Release and did not come in, so others went on. "
+                    "You can still come back: you are let in again as soon as there is room.")  # fmt: skip
+    assert told in tab.tab.evaluate("said")[-1]
+    tab.until_asked(3)
+    assert tab.sees("#missed"), "it holds for as long as one waits for it"
+    tab.until_asked(4)
+    assert not tab.sees("#missed")
+    assert tab.loads == 1
+
+
+def test_a_pause_of_the_line_is_no_missed_turn(visit: Open) -> None:
+    tab = visit(waiting(), status("called", ahead=0), status("paused", ahead=0), status(ahead=0))
+    tab.tab.evaluate(HIDE, True)
+    tab.until_asked(3)
+    assert not tab.sees("#missed")
+
+
+def test_who_is_called_again_at_once_has_a_new_turn(visit: Open) -> None:
+    tab = visit(waiting(), status("called", ahead=0, claim_left_s=20, poll_s=60), status("called", ahead=0, claim_left_s=290, poll_s=60))
+    tab.tab.evaluate(HIDE, True)
+    tab.until_asked(2)
+    assert tab.sees("#left")
+    assert not tab.sees("#over")
+    tab.tab.evaluate(HIDE, False)
+    tab.after(2.5)
     assert tab.loads == 2
 
 
-@pytest.mark.parametrize("state", ["inside", "ended", "lapsed"])
+def test_a_turn_that_ran_out_unseen_is_not_taken(visit: Open) -> None:
+    """A device that slept: its clock goes on, its timers do not. The door would give a place at the end without a word."""
+    tab = visit(waiting(poll_s="60"), status("called", ahead=0, claim_left_s=30, poll_s=60), "away")
+    tab.tab.evaluate(HIDE, True)
+    tab.until_asked(1)
+    tab.tab.clock.fast_forward(200_000)
+    tab.settle()
+    tab.tab.evaluate(HIDE, False)
+    tab.after(5)
+    assert tab.loads == 1
+
+
+def test_who_leaves_may_join_again_at_the_same_place_of_the_page(visit: Open) -> None:
+    tab = visit(waiting(), status("ended"), fragment="#f")
+    tab.tab.click(".leave summary")
+    tab.tab.click(".leave button")
+    tab.settle()
+    assert (tab.loads, len(tab.posts)) == (1, 1)
+    assert tab.text("h1 >> visible=true").strip() == "You are no longer in line"
+    assert not tab.sees(".leave")
+    tab.after(60)
+    assert (tab.asked, tab.loads) == (0, 1), "nothing joins by itself"
+    tab.tab.click("#ended .button")
+    tab.settle()
+    assert (tab.loads, tab.tab.url) == (2, URL + "#f")
+
+
+def test_what_was_spoken_does_not_stay_behind(visit: Open) -> None:
+    tab = visit(waiting(), status(ahead=3), status("called", ahead=0))
+    tab.tab.evaluate(HIDE, True)
+    tab.until_asked(1)
+    assert "3" in tab.text("#spoken")
+    tab.after(6)
+    assert tab.text("#spoken") == ""
+    tab.until_asked(2)
+    assert tab.text("#spoken") == ""
+
+
+def test_after_the_draw_number_place_and_link_stand_there(visit: Open) -> None:
+    drawn = {"position": 17, "ahead": 16, "arrival": 4711, "draw": "/.stanchion/launch/draw"}
+    tab = visit(waiting("prequeue", order="draw"), status(**drawn))
+    tab.until_asked(1)
+    after_reload = filled("default", "en", "waiting", position="17", arrival_number="4711", drawn="yes", draw_url=drawn["draw"],
+                          status_json=json.dumps(status(**drawn)))  # fmt: skip
+    for page in (tab, visit(after_reload, status(**drawn))):
+        page.tab.click("text=How is the order decided?")
+        assert "Your arrival number was 4,711; your place after the draw is 17." in page.text(".drawn")
+        assert page.sees(".check a")
+    unknown = visit(waiting(drawn="yes"))
+    unknown.tab.click("text=How is the order decided?")
+    assert not unknown.sees(".drawn"), "no sentence with a gap"
+
+
+@pytest.mark.parametrize("state", ["inside", "had_visit"])
 def test_a_state_with_another_page_loads_it(visit: Open, state: str) -> None:
     tab = visit(waiting(), status(), status(state))
     tab.after(12)

@@ -94,6 +94,9 @@ class Visit:
     def _serve(self, route: Route, request: Request) -> None:
         if request.method == "POST":
             self.posts.append(request.url)
+            if request.url.endswith("/leave") and not request.is_navigation_request():
+                route.fulfill(body=json.dumps(sample_status("ended")), content_type="application/json")
+                return
         if request.url.endswith("/.stanchion/launch/status"):
             self.asked += 1
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
