@@ -40,7 +40,7 @@ class Standing:
     """One visitor's state in one queue. `page`: which page shows it, when that is not the one of the state.
 
     claim_left_s: how long the turn is kept, while called. opens_at_ms: when the line opens, if that is set and not past.
-    message: the operator's. arrival: the number of an arrival before the opening, kept after it; drawn: whether the place was by lot;
+    message: the operator's. arrival: the number of an arrival before the opening; drawn: whether the places were drawn by lot;
     draw_url: where that can be checked. lane: the name of the visitor's lane, when the queue has several.
     sign_in_url: where one signs in who has to. challenge: the work that a candidate has to do first.
     """

@@ -40,8 +40,8 @@ _LINE = 10**8  # positions of one line, as the scripts count them
 class Place:
     """A place in line. `touched_ms`: last sign of life that reached Redis.
 
-    `line`: of the scope. `arrival`: the position is a number of arrival from before the opening. `number`: once the doors are open,
-    the number of arrival that the position comes from; 0 if there was none.
+    `line`: of the scope. `arrival`: the position is a number of arrival from before the opening. `number`: after the
+    opening, the number of arrival that the position comes from; 0 if there was none.
     """
 
     scope: str

@@ -230,7 +230,8 @@ def test_a_hidden_tab_says_so_and_does_not_go_in(visit: Open) -> None:
     assert tab.loads == 2
 
 
-@pytest.mark.parametrize(("late_claim", "words"), [("refused", "like everybody who comes now"), ("back", "at the end of the line")])
+@pytest.mark.parametrize(("late_claim", "words"), [("refused", "like everybody who comes now"),
+                                                   ("back", "at the end of the line")])  # fmt: skip
 def test_a_missed_turn_is_told_and_a_new_place_is_for_the_visitor_to_ask(visit: Open, late_claim: str, words: str) -> None:
     # After `lapsed` a place that is gone makes a newcomer of whoever asks: the page must not.
     tab = visit(waiting(late_claim=late_claim), status("called", ahead=0, claim_left_s=30), status("lapsed"), status("candidate"),
@@ -279,7 +280,8 @@ def test_a_pause_of_the_line_is_no_missed_turn(visit: Open) -> None:
 
 
 def test_who_is_called_again_at_once_has_a_new_turn(visit: Open) -> None:
-    tab = visit(waiting(), status("called", ahead=0, claim_left_s=20, poll_s=60), status("called", ahead=0, claim_left_s=290, poll_s=60))
+    turns = (status("called", ahead=0, claim_left_s=left_s, poll_s=60) for left_s in (20, 290))
+    tab = visit(waiting(), *turns)
     tab.tab.evaluate(HIDE, True)
     tab.until_asked(2)
     assert tab.sees("#left")
