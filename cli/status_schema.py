@@ -27,7 +27,7 @@ _KEYS: dict[str, dict[str, Any]] = {
     "opens_at": {"type": ["string", "null"], "format": "date-time", "description": "when the queue opens, if that is to come"},
     "message": {**_TEXT, "description": "what the operator has to say, for people to read"},
     "arrival": {"type": ["integer", "null"], "minimum": 1,
-                "description": "number of an arrival before the opening, which stays known afterwards"},  # fmt: skip
+                "description": "number of an arrival before the opening, which stays known afterwards"},
     "draw": {**_TEXT, "description": "address at which the draw can be checked"},
     "lane": {**_TEXT, "description": "name of the visitor's lane, where the queue has several"},
     "challenge": {
