@@ -7,10 +7,11 @@ Nothing here is wrong by itself, so nothing is refused: whether a site has such 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from admin.words import N_, gettext
 from edge.core.config import Config
 from edge.core.model import Queue, Route
 from edge.core.routing import Match, Router
@@ -27,19 +28,44 @@ _PARTS_OF_PAGES = ("css", "js", "mjs", "svg", "png", "jpg", "jpeg", "webp", "gif
 
 @dataclass(frozen=True)
 class Warning_:
-    """Something that `rule` of a queue would hold. `what`: in words; `url`: an example; `advice`: what to write where."""
+    """Something that `rule` of a queue would hold. `url`: an example.
+
+    `message`, `hint`: what it is, and what to write where, as messages of the catalogue; `values`: what fits into them.
+    """
 
     queue_id: str
-    what: str
+    message: str
     url: str
-    advice: str
+    hint: str
     rule: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def what(self) -> str:
+        """What it is, in English."""
+        return self.message % self.values
+
+    @property
+    def advice(self) -> str:
+        """What to write where, in English."""
+        return self.hint % self.values
 
     @property
     def words(self) -> str:
-        """The warning as one text."""
+        """The warning as one text, in English."""
         by = f" (rule {self.rule})" if self.rule else ""
         return f"queue {self.queue_id}{by}: {self.url}: {self.what}; {self.advice}"
+
+    @property
+    def spoken(self) -> str:
+        """The same in the language of the request."""
+        values = {
+            "queue": self.queue_id, "rule": self.rule, "url": self.url,
+            "what": gettext(self.message) % self.values, "advice": gettext(self.hint) % self.values,
+        }  # fmt: skip
+        if not self.rule:
+            return gettext("queue %(queue)s: %(url)s: %(what)s; %(advice)s") % values
+        return gettext("queue %(queue)s (rule %(rule)s): %(url)s: %(what)s; %(advice)s") % values
 
 
 @dataclass(frozen=True)
@@ -49,7 +75,7 @@ class _Kind:
     `examples`: address, and the bypass that frees it; `below`: the same below the paths in which shops keep them.
     """
 
-    what: str
+    message: str
     method: str
     pattern: str
     examples: tuple[tuple[str, str], ...]
@@ -62,18 +88,18 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind("servers call such an address, without cookies, and give up or repeat when it answers 503 while people queue",
+    _Kind(N_("servers call such an address, without cookies, and give up or repeat when it answers 503 while people queue"),
           "POST",
           r"/(web)?hooks?([/*_-]|$)|/(callbacks?|ipn|notify|notifications?|postback|stripe|paypal|adyen|klarna|mollie)([/*]|$)",
           (("/webhook", "/webhook*"), ("/webhooks/orders", "/webhook*"), ("/callback", "/callback*"), ("/ipn", "/ipn*"),
            ("/stripe/webhook", "/stripe/*"), ("/paypal/ipn", "/paypal/*"), ("/api/webhooks", "/api/webhooks*"),
            ("/api/payment/notify", "/api/payment/notify*"), ("/payment/callback", "/payment/callback*")),
           (("webhook", "webhook*"), ("callback", "callback*"), ("ipn", "ipn*"))),
-    _Kind("a load balancer or a monitor that asks here takes the site for down while people queue",
+    _Kind(N_("a load balancer or a monitor that asks here takes the site for down while people queue"),
           "GET", r"/(health(z|check)?|livez?|readyz?|ping|up|status|actuator|metrics|heartbeat)([/*]|$)",
           (("/healthz", "/healthz"), ("/health", "/health*"), ("/readyz", "/readyz"), ("/livez", "/livez"), ("/ping", "/ping"),
            ("/up", "/up"), ("/api/health", "/api/health*"), ("/actuator/health", "/actuator/*"), ("/metrics", "/metrics"))),
-    _Kind("machines fetch it: certificates, app links and search engines depend on it",
+    _Kind(N_("machines fetch it: certificates, app links and search engines depend on it"),
           "GET", r"^/(\.well-known/|robots\.txt$|sitemap[^/]*\.xml$|(app-)?ads\.txt$|apple-app-site-association$)",
           (("/.well-known/acme-challenge/token", "/.well-known/*"), ("/robots.txt", "/robots.txt"),
            ("/sitemap.xml", "/sitemap.xml"))),
@@ -98,7 +124,7 @@ def warning_about(queue: Queue, method: str, target: str, rule: str = "") -> War
     for kind in _KINDS:
         is_called = kind.method == "GET" or method not in ("GET", "HEAD", "OPTIONS")
         if is_called and kind.is_one(path):
-            return Warning_(queue.id, kind.what, path, f"if so, add {_quoted((path,))} to bypass", rule)
+            return Warning_(queue.id, kind.message, path, N_("if so, add %(paths)s to bypass"), rule, {"paths": _quoted((path,))})
     return None
 
 
@@ -125,8 +151,9 @@ def _held_kinds(queue: Queue, route: Route, router: Router) -> Iterator[Warning_
             assert match is not None
             by_rule.setdefault(match.rules[queue.id], []).append((path, bypass))
         for rule, ones in by_rule.items():
-            advice = f"if the site has such addresses, add them to bypass: {_quoted(dict.fromkeys(each for _, each in ones))}"
-            yield Warning_(queue.id, kind.what, f"{kind.method} {_url(route, ones[0][0])}", advice, rule)
+            hint = N_("if the site has such addresses, add them to bypass: %(paths)s")
+            values = {"paths": _quoted(dict.fromkeys(bypass for _path, bypass in ones))}
+            yield Warning_(queue.id, kind.message, f"{kind.method} {_url(route, ones[0][0])}", hint, rule, values)
 
 
 def _examples(kind: _Kind, route: Route) -> Iterator[tuple[str, str]]:
@@ -146,9 +173,9 @@ def _held_assets(queue: Queue, route: Route, router: Router) -> Iterator[Warning
     if held:
         match = router.match(_host_of(route), start + held[0], "GET")
         assert match is not None
-        what = "files of pages are held, so that pages which are not behind the queue look broken while people queue"
-        advice = f"add to asset_extensions: {_quoted(held)}"
-        yield Warning_(queue.id, what, f"GET {_url(route, start + held[0])}", advice, match.rules[queue.id])
+        message = N_("files of pages are held, so that pages which are not behind the queue look broken while people queue")
+        hint, values = N_("add to asset_extensions: %(extensions)s"), {"extensions": _quoted(held)}
+        yield Warning_(queue.id, message, f"GET {_url(route, start + held[0])}", hint, match.rules[queue.id], values)
 
 
 def _sign_in(queue: Queue, router: Router) -> Iterator[Warning_]:
@@ -161,9 +188,9 @@ def _sign_in(queue: Queue, router: Router) -> Iterator[Warning_]:
         match = router.match(host, path_of(url), "GET")
         if match is not None and not match.is_all_exempt:
             holder, rule = next(pair for pair in match.rules.items() if pair[0] not in match.exempt)
-            what = f"the page that asks visitors to sign in sends them here, where queue {holder} holds them"
-            advice = f"add {_quoted((path_of(url),))} to its bypass, with all that signing in needs"
-            yield Warning_(queue.id, what, f"GET {url}", advice, rule)
+            message = N_("the page that asks visitors to sign in sends them here, where queue %(holder)s holds them")
+            hint = N_("add %(paths)s to its bypass, with all that signing in needs")
+            yield Warning_(queue.id, message, f"GET {url}", hint, rule, {"holder": holder, "paths": _quoted((path_of(url),))})
             return
 
 
@@ -174,9 +201,10 @@ def _half_keyed(configuration: Config) -> Iterator[Warning_]:
         strict = [queue for queue in members if queue.visitor_key_required]
         for queue in members:
             if strict and not queue.visitor_key_required:
-                what = f"places of the group {group.id} are given here without an account"
-                advice = f"set visitor_key and visitor_key_required as in queue {strict[0].id}"
-                yield Warning_(queue.id, what, queue.routes[0].path, advice)
+                message = N_("places of the group %(group)s are given here without an account")
+                hint = N_("set visitor_key and visitor_key_required as in queue %(other)s")
+                values = {"group": group.id, "other": strict[0].id}
+                yield Warning_(queue.id, message, queue.routes[0].path, hint, values=values)
 
 
 def _quoted(values: Iterable[str]) -> str:

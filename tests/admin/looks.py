@@ -72,9 +72,9 @@ def faults(page: Page, axe: str) -> list[Any]:
     return [*found, *([f"{wide} px wider than the screen"] if wide > 0 else [])]
 
 
-def picture(page: Page, name: str) -> None:
-    """Keeps a picture when somebody wants pictures."""
+def picture(page: Page, name: str, *, whole: bool = True) -> None:
+    """Keeps a picture when somebody wants pictures. `whole`: of all that one could scroll to, not only of the screen."""
     folder = os.environ.get("STANCHION_SCREENSHOTS", "")
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=whole)

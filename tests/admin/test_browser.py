@@ -1,14 +1,9 @@
-"""The console in a real browser: live numbers, every control, narrow and dark, and what happens when Redis goes away.
-
-STANCHION_SCREENSHOTS names a folder for the picture of the documentation (admin.png).
-"""
+"""The console in a real browser: live numbers, every control, narrow and dark, and what happens when Redis goes away."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -303,7 +298,7 @@ def test_without_javascript(sale: Admin, chromium: Browser) -> None:
 
 
 def test_a_sale_in_full_swing(admin: Admin, chromium: Browser, faults: Faults) -> None:
-    """A quarter of an hour of a sale is on the chart; kept as a picture when STANCHION_SCREENSHOTS names a folder."""
+    """A quarter of an hour of a sale is on the chart."""
     tour = queue_json("summer-tour", name="Summer Tour", admit_per_minute=240, max_active=900)
     others = (
         queue_json("sneaker-drop", name="Sneaker drop", admit_per_minute=120, inventory=400),
@@ -322,16 +317,12 @@ def test_a_sale_in_full_swing(admin: Admin, chromium: Browser, faults: Faults) -
 
     run_sale(admin.visitors, queue, int(time.time() * 1000), keep)
     admin.publish(tour, *others)
-    context = chromium.new_context(viewport=LAPTOP, device_scale_factor=2)  # type: ignore[arg-type]
+    context = chromium.new_context(viewport=LAPTOP)  # type: ignore[arg-type]
     try:
         page = faults.watch(context.new_page())
         sign_in(page, admin, "/queues/summer-tour")
         drawn = page.locator('main [data-k="depth"]').get_attribute("d") or ""
         assert drawn.count("L") > 80
         assert max(sample.admitted_last_minute for sample in history.of("summer-tour", admin.app.state.desk.unix_s())) > 150
-        folder = os.environ.get("STANCHION_SCREENSHOTS", "")
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=str(Path(folder) / "admin.png"))
     finally:
         context.close()

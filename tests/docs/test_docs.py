@@ -16,6 +16,7 @@ from edge.core.model import QUEUE_FIELDS
 from edge.core.pages import SLOTS
 from edge.core.standing import STATES
 from host.settings import SETTINGS
+from tests.admin import test_pictures
 
 ROOT = DOCS.parent
 README = (ROOT / "README.md").read_text()
@@ -72,3 +73,12 @@ def test_the_example_configuration_of_the_readme_is_good(tmp_path: Path) -> None
     file = tmp_path / "queues.json"
     file.write_text(re.findall(r"```json\n(.*?)```", README, re.DOTALL)[0])
     assert "good, 1 queues" in CliRunner().invoke(main, ["config", "check", str(file)]).output
+
+
+def test_the_pictures_of_the_console_are_those_that_the_tests_make() -> None:
+    named = set(re.findall(r"images/(console-[\w-]+)\.png", (DOCS / "console.md").read_text()))
+    kept = {file.stem: file.stat().st_size for file in (DOCS / "images").glob("console-*.png")}
+    source = (ROOT / "tests" / "admin" / "test_pictures.py").read_text()
+    made = {*test_pictures.ON_LAPTOP.values(), *re.findall(r'"(console-[\w-]+)"', source)}
+    assert named == set(kept) == made
+    assert [name for name, size in kept.items() if size > 150_000] == []

@@ -37,15 +37,16 @@ def pretty(value: Value) -> str:
 
 async def show_editor(
     request: Request, text: str, etag: str, status: int = 200, *, faults: Sequence[Fault] = (), changes: Sequence[Change] = (),
-    theirs: Sequence[str] = (), problem: str = "", draft: Draft | None = None,
+    theirs: Sequence[str] = (), problem: str = "", draft: Draft | None = None, warnings: Sequence[str] = (),
 ) -> Response:  # fmt: skip
-    """The editor with a text. `draft`: carries consequences that are to be confirmed."""
+    """The editor with a text. `draft`: carries consequences that are to be confirmed; `warnings`: about what is published."""
     faults = with_lines(list(faults), text)
     bad = {fault.line for fault in faults if fault.line}
     return show(
         request, "editor.html", PATH, status, text=text, etag=etag, faults=faults, bad=bad, problem=problem,
         lines=text.count("\n") + 1, changes=[spoken(change) for change in changes], theirs=theirs,
-        confirmation=draft.confirmation if draft else "", consequences=[spoken(c) for c in draft.consequences] if draft else [],
+        warnings=warnings, confirmation=draft.confirmation if draft else "",
+        consequences=[spoken(c) for c in draft.consequences] if draft else [],
     )  # fmt: skip
 
 
@@ -55,7 +56,8 @@ async def editor(request: Request) -> Response:
     current = await desk(request).configurator.current()
     text = (current.text or "") if current.problem else pretty(current.value)
     faults = faults_of_broken(current) if current.problem else []
-    return await show_editor(request, text, current.etag, faults=faults)
+    warnings = [each.spoken for each in await asyncio.to_thread(lambda: current.warnings)]
+    return await show_editor(request, text, current.etag, faults=faults, warnings=warnings)
 
 
 def faults_of_broken(current: Edition) -> list[Fault]:

@@ -70,7 +70,7 @@ def _warnings(draft: Draft, current: Edition) -> list[str]:
     """What the rules of this queue would hold, as published."""
     if draft.kind != "queue" or not draft.original:
         return []
-    return [each.words for each in current.warnings if each.queue_id == draft.original]
+    return [each.spoken for each in current.warnings if each.queue_id == draft.original]
 
 
 def _page_warning(request: Request, draft: Draft) -> list[str]:

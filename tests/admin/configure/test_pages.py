@@ -305,6 +305,9 @@ def test_what_is_perhaps_not_meant_is_said(admin: Admin, client: httpx.Client) -
     assert "There are no published pages of the brand summer: visitors see a plain page." in said
     assert "/webhook" in said
     assert "warnings" in seen(get(client, HOME))
+    assert "servers call such an address" in seen(get(client, f"{HOME}/json"))
+    assert "servers call such an address" in seen(get(client, f"{HOME}/explain?url=https://shop.example/webhook/1&method=POST"))
+    assert "servers call such an address" not in seen(get(client, f"{HOME}/explain?url=https://shop.example/dates&method=POST"))
 
 
 def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from admin.configure.from_elsewhere import EXPLAINED
 from admin.configure.labels import CHOICES, LABELS, SECTION_WORDS, UNITS
 from admin.configure.sections import SECTIONS
+from admin.configure.warn import warnings
+from admin.words import use_language
+from edge.core.config import check_config
 from edge.core.explain_words import OUTCOMES, WORDS
 from edge.core.fields import Choice, Field
 from edge.core.groups import GROUP_FIELDS
@@ -30,3 +33,16 @@ def test_every_choice_has_words() -> None:
 
 def test_the_explanation_is_translated_as_it_is_said() -> None:
     assert set(EXPLAINED) == {*WORDS.values(), *OUTCOMES.values()}
+
+
+def test_warnings_are_said_in_the_language_of_the_request() -> None:
+    config = check_config({"queues": [{"id": "sale", "name": "Sale", "routes": [{"path": "/*"}], "admit_per_minute": 1}]})
+    found = warnings(config)
+    assert found
+    try:
+        assert all(each.spoken == each.words for each in found)
+        use_language("ja")
+        assert all("待ち列 sale" in each.spoken and "bypass に追加してください" in each.spoken for each in found), found
+        assert all("queue" not in each.spoken for each in found)
+    finally:
+        use_language("en")
