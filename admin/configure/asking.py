@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from admin.desk import Desk
 from admin.kv import KvError
 from admin.store import StoreUnavailable
+from admin.words import N_
 from edge.core.config import Config
 from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError
@@ -55,7 +56,7 @@ async def explained(room: Desk, asked: Asked, config: Config | None = None) -> t
     except StoreUnavailable as error:
         return answer, str(error)
     if reading.answer.snapshot is None:
-        return answer, "The queue has no state in Redis yet; the first visitor begins it."
+        return answer, N_("The queue has no state in Redis yet; the first visitor begins it.")
     context.snapshots.keep(queue.scope, now_ms, reading.answer.snapshot)
     return explain(request, context, keys_known=ring is not None), ""
 

@@ -94,8 +94,8 @@ def house(admin: Admin) -> Admin:
 
 _STICKS_OUT = """() => [...document.querySelectorAll(".panel input, .panel select, .panel textarea, .panel button")].filter(e => {
   const box = e.getBoundingClientRect(), panel = e.closest(".panel").getBoundingClientRect();
-  return box.width && (box.right > panel.right + 1 || box.left < panel.left - 1) && !e.closest(".table-wrap");
-}).map(e => `${e.id || e.textContent} sticks out of its panel`)"""
+  return e.checkVisibility() && (box.right > panel.right + 1 || box.left < panel.left - 1) && !e.closest(".table-wrap");
+}).map(e => `${e.name || e.textContent} sticks out of its panel`)"""
 
 
 def wrong(page: Page, axe: str, language: str) -> list[Any]:
