@@ -44,7 +44,7 @@ async def tester(request: Request) -> Response:
         except BadQuestion as problem:
             error, status = str(problem), 422
     return show(
-        request, "tester.html", PATH, status, asked=asked, error=error, note=_(note) if note else "", warning=warning, answer=answer,
+        request, "tester.html", PATH, status, asked=asked, error=error, note=_(note), warning=warning, answer=answer,
         methods=METHODS, verdict=_(OUTCOMES[answer.outcome]) if answer else "", look=_LOOKS[answer.outcome] if answer else "",
         steps=_spoken(answer) if answer else [], countries=country_names(language()),
     )  # fmt: skip
