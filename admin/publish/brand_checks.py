@@ -81,11 +81,19 @@ def _line_fault(text: str, most: int) -> str:
         return f"has {len(text):,} characters: at most {most}"
     if not _PLAIN.fullmatch(text):
         return "holds line breaks, control or direction characters: type it in once more, as plain text"
-    return ""
+    return _slot_fault(text)
+
+
+def _slot_fault(text: str) -> str:
+    """A text goes into every page as it stands: what looks like a slot there would be one."""
+    double = next((braces for braces in ("{{", "}}") if braces in text), "")
+    return double and f"holds {double!r}, which is for templates: a placeholder has one brace on each side, as {{queue_name}}"
 
 
 def _name(value: str) -> str:
     what = _line_fault(value, NAME_MAX_CHARS)
+    if what and ("{{" in value or "}}" in value):
+        return "name holds '{{' or '}}', which are for templates; the name is plain words, at the top of every page"
     return what and f"name {what}; it stands at the top of every page"
 
 
@@ -107,6 +115,8 @@ def _language_fault(language: Any, templates_dir: Path) -> str:
 
 
 def _support(value: str) -> str:
+    if "{{" in value or "}}" in value:
+        return f"support leads to one address for everybody: {value[:60]!r} holds '{{{{' or '}}}}', which are for templates"
     if not value or (len(value) <= _LINK_MAX_CHARS and any(kind.fullmatch(value) for kind in _LINKS)):
         return ""
     return f"support must start with https://, mailto: or tel: and lead somewhere, as mailto:help@example.com; not {value[:60]!r}"

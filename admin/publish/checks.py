@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from html.parser import HTMLParser
 
-from admin.publish.errors import PublishError
+from admin.publish.errors import PublishError, TooLargeError
 from admin.publish.languages import direction
 from edge.core.pages import PageError, compile_page
 
@@ -60,7 +60,7 @@ def check_page(file: str, page: str, state: str, language: str) -> None:
     checker.finish()
     size = len(gzip.compress(page.encode(), mtime=0))
     if size > MAX_GZIPPED_BYTES:
-        raise PublishError(file, 0, f"{size} bytes gzipped: at most {MAX_GZIPPED_BYTES}; make pictures smaller")
+        raise TooLargeError(file, 0, f"the page has {size:,} bytes gzipped: at most {MAX_GZIPPED_BYTES:,}")
 
 
 class _Checker(HTMLParser):

@@ -17,3 +17,7 @@ class PublishError(Exception):
         self.what = what
         self.field = field
         self.column = column
+
+
+class TooLargeError(PublishError):
+    """A page of more bytes than a visitor should load."""

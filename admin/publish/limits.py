@@ -13,6 +13,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 #: Of one rendered page, before it is compressed. The shipped ones have 60 KB.
 PAGE_MAX_CHARS = 400_000
+#: Of one file of a brand that goes into every page: half of it, so that the fault is the file's and not the page's.
+FILE_MAX_CHARS = PAGE_MAX_CHARS // 2
 #: Of one page, on a machine that is busy; it takes about 10 ms.
 PAGE_MAX_S = 10.0
 #: Of everything that is asked for at once: 273 pages take about 4 s.

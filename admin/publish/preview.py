@@ -6,7 +6,7 @@ For the machine of whoever works on the templates: the server listens on loopbac
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from edge.core.pages import content_security_policy
 
 # A page whose turn has come takes the focus; among forty others it would scroll there and keep the keyboard.
 _NO_FOCUS = "if (top !== self) HTMLElement.prototype.focus = () => {};"
+EVERY_LANGUAGE = "every language"
 _INDEX = Environment(loader=PackageLoader("admin.publish", "."), autoescape=select_autoescape(["html"]), trim_blocks=True)
 
 
@@ -41,6 +42,8 @@ def application(templates_dir: Path) -> Starlette:
 
     def index(request: Request) -> Response:
         asked = request.query_params
+        if unknown := _unknown(templates_dir, asked):
+            return HTMLResponse(_error(unknown, "Not found"), 404)
         values = {
             "brands": brands(templates_dir), "languages": (languages := available_languages(templates_dir)), "looks": LOOKS,
             "names": {language: own_name(language) for language in languages},
@@ -51,6 +54,8 @@ def application(templates_dir: Path) -> Starlette:
 
     def page(request: Request) -> Response:
         where, nonce = request.path_params, secrets.token_urlsafe(16)
+        if unknown := _unknown(templates_dir, where):
+            return HTMLResponse(_error(unknown, "Not found"), 404)
         asks = "/status/candidate" if where["look"] == BLOCKED else ""
         job = {"what": "preview", "templates": str(templates_dir.resolve()), **where, "nonce": nonce, "status_url": asks,
                "message": request.query_params.get("message", "")}  # fmt: skip
@@ -75,6 +80,16 @@ def application(templates_dir: Path) -> Starlette:
     ])  # fmt: skip
 
 
-def _error(text: str) -> str:
+def _unknown(templates_dir: Path, asked: Mapping[str, str]) -> str:
+    """Which brand, language or look is asked for that there is not, and which there are; empty if all are there."""
+    languages = available_languages(templates_dir)
+    there = {"brand": brands(templates_dir), "language": [*languages, EVERY_LANGUAGE], "look": list(LOOKS)}
+    for name, known in there.items():
+        if (wanted := asked.get(name, "")) and wanted not in known:
+            return f"there is no {name} {wanted[:60]!r}: one of {', '.join(each for each in known if each != EVERY_LANGUAGE)}"
+    return ""
+
+
+def _error(text: str, title: str = "Not fit to be published") -> str:
     shown = text.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<!doctype html><html lang="en" dir="{direction("en")}"><title>Not fit to be published</title><pre>{shown}</pre>'
+    return f'<!doctype html><html lang="en" dir="{direction("en")}"><title>{title}</title><pre>{shown}</pre>'

@@ -15,7 +15,7 @@ from admin.publish.css_braces import unbalanced_line
 from admin.publish.errors import PublishError
 from admin.publish.headings import fitted
 from admin.publish.languages import direction, font_stack, line_height
-from admin.publish.limits import PAGE_MAX_CHARS, Sandbox, TooMuchError, time_limit
+from admin.publish.limits import FILE_MAX_CHARS, PAGE_MAX_CHARS, Sandbox, TooMuchError, time_limit
 from admin.publish.locales import own_name
 from admin.publish.origins import Marks, without_marks
 from admin.publish.sources import check_files
@@ -173,6 +173,8 @@ def _text(file: Path, marks: Marks | None) -> str:
         whole = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise PublishError(str(file), 0, f"not UTF-8: {error.reason}") from error
+    if len(whole) > FILE_MAX_CHARS:
+        raise PublishError(str(file), 0, f"{len(whole):,} characters: at most {FILE_MAX_CHARS:,}, for every page holds them")
     if file.suffix == ".css" and (line := unbalanced_line(whole)):
         raise PublishError(str(file), line, "a brace without its other half: all rules behind it would be lost")
     text = whole.strip()

@@ -82,7 +82,8 @@ class Texts:
         for piece in rest:
             name, brace, after = piece.partition("}")
             if not brace or name not in PLACEHOLDERS:
-                raise self._fault(key, f"the text {key!r} holds {{{name[:30]}}}, which is no placeholder")
+                known = ", ".join(sorted(PLACEHOLDERS))
+                raise self._fault(key, f"the text {key!r} holds {{{name[:30]}}}, which is no placeholder: one of {known}")
             parts += [value(name), escape(after)]
         return Markup("").join(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 import zlib
 from pathlib import Path
@@ -197,3 +198,32 @@ def test_a_brand_needs_a_folder_and_languages_that_there_are(templates: Path) ->
     assert "there is no such file" in str(refused(templates, "nobody"))
     assert "no translation for 'xx'" in str(refused(templates, "default", ("xx",)))
     assert "no name of a brand" in str(refused(templates, ".."))
+
+
+@pytest.mark.parametrize(
+    ("values", "line_of_key", "words"),
+    [
+        ({"name": "{{nonce}}"}, '"name"', "name holds '{{' or '}}'"),
+        ({"name": "Mine }} all"}, '"name"', "name holds '{{' or '}}'"),
+        ({"support": "https://help.example/{{nonce}}"}, '"support"', "support leads to one address for everybody"),
+        ({"texts": {"en": {"leave.label": "Go {{nonce}}"}}}, '"leave.label"', "a placeholder has one brace on each side"),
+        ({"texts": {"en": {"leave.label": "Go {nonce}"}}}, '"leave.label"', "which is no placeholder: one of ahead, "),
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_slot_is_refused_where_it_stands(
+    templates: Path, values: dict[str, Any], line_of_key: str, words: str
+) -> None:
+    file = make(templates, **values) / "brand.json"
+    error = refused(templates)
+    lines = file.read_text("utf-8").splitlines()
+    assert (error.file, error.line) == (str(file), 1 + next(i for i, line in enumerate(lines) if line_of_key in line))
+    assert words in error.what
+
+
+@pytest.mark.parametrize(("many", "words"), [(20_000, "23,348 of them are this file's"), (110_000, "characters: at most 200,000")])
+def test_a_style_sheet_that_is_too_large_is_named(templates: Path, many: int, words: str) -> None:
+    noise = random.Random(1).randbytes(many).hex()
+    folder = make(templates, files={"brand.css": f".a::after {{ content: '{noise}'; }}"})
+    error = refused(templates)
+    assert error.file == str(folder / "brand.css")
+    assert words in error.what

@@ -116,4 +116,4 @@ def test_a_page_for_another_state_lacks_its_slots() -> None:
 
 def test_a_page_may_not_be_too_heavy() -> None:
     noise = random.Random(1).randbytes(MAX_GZIPPED_BYTES).hex()
-    assert "bytes gzipped: at most 30720" in refused(put(f"<p>{noise}</p>")).what
+    assert "bytes gzipped: at most 30,720" in refused(put(f"<p>{noise}</p>")).what

@@ -63,8 +63,22 @@ def test_a_template_is_read_anew_and_its_faults_are_shown(client: TestClient, te
     assert answer.status_code == 500
     assert f"{css}:1:" in answer.text
     assert "refers to something outside of the page" in answer.text
-    assert client.get("/page/nobody/en/waiting").status_code == 500
-    assert client.get("/page/shop/en/nobody").status_code == 500
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("/?brand=nosuch", "there is no brand 'nosuch': one of concert, default, shop"),
+        ("/?language=zz", "there is no language 'zz': one of en, ar, de"),
+        ("/?look=zz", "there is no look 'zz': one of candidate, "),
+        ("/page/nobody/en/waiting", "there is no brand 'nobody'"), ("/page/shop/zz/waiting", "there is no language 'zz'"),
+        ("/page/shop/en/nobody", "there is no look 'nobody'"),
+    ],
+)  # fmt: skip
+def test_what_there_is_not_is_said_with_what_there_is(client: TestClient, asked: str, words: str) -> None:
+    answer = client.get(asked)
+    assert answer.status_code == 404
+    assert words in answer.text
 
 
 def test_the_pages_of_the_preview_ask_for_nothing_but_the_blocked_one(client: TestClient) -> None:
