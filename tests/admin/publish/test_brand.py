@@ -220,7 +220,10 @@ def test_what_looks_like_a_slot_is_refused_where_it_stands(
     assert words in error.what
 
 
-@pytest.mark.parametrize(("many", "words"), [(20_000, "23,348 of them are this file's"), (110_000, "characters: at most 200,000")])
+@pytest.mark.parametrize(("many", "words"), [
+    (20_000, "23,348 of them are this file's"),
+    (110_000, "characters: at most 200,000"),
+])  # fmt: skip
 def test_a_style_sheet_that_is_too_large_is_named(templates: Path, many: int, words: str) -> None:
     noise = random.Random(1).randbytes(many).hex()
     folder = make(templates, files={"brand.css": f".a::after {{ content: '{noise}'; }}"})
