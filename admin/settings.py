@@ -147,9 +147,15 @@ def _signing_keys(environ: Mapping[str, str]) -> Keyring | None:
         raise SettingsError(f"STANCHION_SIGNING_KEYS: {error}. Give the admin the same keys as the edges.") from None
 
 
+_OIDC_NAMES = (
+    "STANCHION_ADMIN_OIDC_ISSUER", "STANCHION_ADMIN_OIDC_CLIENT_ID", "STANCHION_ADMIN_OIDC_CLIENT_SECRET",
+    "STANCHION_ADMIN_OIDC_NAME", "STANCHION_ADMIN_OIDC_NAME_CLAIM", "STANCHION_ADMIN_OIDC_ROLE_CLAIM",
+    "STANCHION_ADMIN_OIDC_ROLES", "STANCHION_ADMIN_OIDC_SCOPE",
+)  # fmt: skip
+
+
 def _oidc(environ: Mapping[str, str]) -> Oidc | None:
-    names = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "NAME", "NAME_CLAIM", "ROLE_CLAIM", "ROLES", "SCOPE")
-    given = {name: environ.get(f"STANCHION_ADMIN_OIDC_{name}", "").strip() for name in names}
+    given = {name.rpartition("OIDC_")[2]: environ.get(name, "").strip() for name in _OIDC_NAMES}
     if not given["ISSUER"]:
         return None
     for name in ("CLIENT_ID", "CLIENT_SECRET"):
