@@ -104,7 +104,7 @@ def wait(view: QueueView) -> tuple[str, str]:
     best_min = view.waiting / max(rate or done, done)
     if not done:
         note = _("at %(rate)s a minute; nobody came in during the last minute") % {"rate": number(rate)}
-        return _("%(wait)s or more") % {"wait": _minutes(best_min)}, note
+        return _("%(wait)s or more") % {"wait": _minutes(max(1.0, best_min))}, note
     likely_min = view.waiting / done
     if _minutes(best_min) == _minutes(likely_min):
         return _minutes(likely_min), _("at %(rate)s a minute") % {"rate": number(done)}

@@ -53,6 +53,7 @@ def test_a_duration_is_within_its_unit(seconds: float) -> None:
         (view(), "20 to 21 min", "at 60 a minute; now 58"),
         (view(admitted_last_minute=60), "20 min", "at 60 a minute"),
         (view(admitted_last_minute=0), "20 min or more", "at 60 a minute; nobody came in during the last minute"),
+        (view(admitted_last_minute=0, waiting=6), "1 min or more", "at 60 a minute; nobody came in during the last minute"),
         (view(rate=None, admitted_last_minute=100), "12 min", "at 100 a minute"),
         (view(rate=None, admitted_last_minute=0), words.UNKNOWN, "nobody came in during the last minute"),
         (view(rate=0, admitted_last_minute=0), words.UNKNOWN, "nobody came in during the last minute"),
