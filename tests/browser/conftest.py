@@ -28,6 +28,9 @@ QUEUES = [
         "tour", name="The concert", routes=[{"path": "/concert/tour/*"}], page="concert", admit_per_minute=60, burst=1, poll_s=5
     ),
     queue("spring", name="Spring season tickets", routes=[{"path": "/launch/item/season"}], manual=True),
+    # What becomes of a turn that nobody takes.
+    *(queue(f"late-{late}", name="The rush", manual=True, late_claim=late, claim_within_s=10)
+      for late in ("refused", "head", "back")),
 ]
 
 
