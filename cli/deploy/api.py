@@ -21,6 +21,8 @@ TIMEOUT_S = 30.0
 # A package of some megabytes on a slow line.
 UPLOAD_TIMEOUT_S = 300.0
 TRIES = 3
+#: Of one user in an hour; calls that only read are not counted. https://www.fastly.com/documentation/reference/api/#rate-limiting
+CHANGES_PER_HOUR = 1000
 WAIT_BEFORE_AGAIN_S = (0.5, 2.0)
 _NAMES = re.compile(r"\{([a-z_:.A-Z0-9-]+)\}")
 _MASK = "********"
@@ -192,5 +194,5 @@ def _hint(answer: httpx.Response) -> str:
     if answer.status_code == 429:
         reset = answer.headers.get("fastly-ratelimit-reset", "")
         when = time.strftime(" at %H:%M:%S UTC", time.gmtime(int(reset))) if reset.isdigit() else " within the hour"
-        return f". 1,000 changes an hour are allowed; it starts anew{when}. Run the same command again then."
+        return f". {CHANGES_PER_HOUR:,} changes an hour are allowed; it starts anew{when}. Run the same command again then."
     return ""

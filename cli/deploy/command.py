@@ -11,15 +11,16 @@ from pathlib import Path
 import click
 
 from cli.deploy.account import Found, check_token, look
-from cli.deploy.api import Api, ApiError
+from cli.deploy.api import CHANGES_PER_HOUR, Api, ApiError
 from cli.deploy.inputs import InputError, check_endpoint
 from cli.deploy.package import DEFAULT_PACKAGE, read_package
 from cli.deploy.plan import fingerprint, known, plan
-from cli.deploy.steps import Runner, Step, StepFailed, carry_out
+from cli.deploy.steps import Begin, Runner, Step, StepFailed, Validate, carry_out
+from cli.deploy.trial import check_no_trial
 from cli.deploy.wanted import Options, Wanted, wanted
 from cli.kv.folder import FolderStore
 from cli.numbering import unnumbered, warning
-from cli.redis_rest import start_queue
+from cli.redis_rest import ping, start_queue
 from host.settings import SettingError, Settings, load
 
 
@@ -39,10 +40,11 @@ def deploy() -> None:
 @click.option("--secret-store", default="", help="Name of the secret store (the service's name and -secret).")
 @click.option("--config-store", default="", help="Name of the config store (the service's name and -config).")
 @click.option("--adopt", is_flag=True, help="Take over a service that runs something which this command did not make.")
+@click.option("--trial", is_flag=True, help="Take settings that are for trying out, such as STANCHION_COUNTRY_TRUST_ALL.")
 @click.option("--dry-run", is_flag=True, help="Print the calls, secrets masked, and send only those that read.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before acting.")
 def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, folder: Path | None, kv_store: str,
-           secret_store: str, config_store: str, adopt: bool, dry_run: bool, yes: bool) -> None:  # fmt: skip
+           secret_store: str, config_store: str, adopt: bool, trial: bool, dry_run: bool, yes: bool) -> None:  # fmt: skip
     """Create or update the gate on Fastly Compute: service, stores, secrets, backends, package, configuration and pages.
 
     The token comes from FASTLY_API_TOKEN, the rest from the settings of docs/settings.md. Run it again at any time: it compares
@@ -51,6 +53,8 @@ def fastly(name: str, service_id: str, domains: tuple[str, ...], package: Path, 
     stores = {"kv": kv_store, "secret": secret_store, "config": config_store}
     with _in_sentences():
         settings = load(os.environ)
+        if not trial:
+            check_no_trial(settings)
         token = settings.needed("FASTLY_API_TOKEN")
         check_endpoint(settings["FASTLY_API_ENDPOINT"])
         place = FolderStore(folder or Path(settings["STANCHION_KV_DIR"]))
@@ -99,13 +103,26 @@ def _run(want: Wanted, found: Found, api: Api, settings: Settings, *, dry_run: b
     _show(steps, runner, want, dry_run=dry_run)
     if scopes := unnumbered(found.config, want.config):
         click.echo(warning(scopes))
-    if dry_run:
+    if not _redis_answers(settings, dry_run=dry_run) or dry_run:
         return
     _ask(yes)
     carry_out(steps, runner)
     click.echo(f"done: {len(steps)} steps; service {runner.known['service']}, version {runner.known.get('version', 'as before')}")
     if domains := sorted(found.domains | set(want.domains)):
         click.echo(f"look at it from outside with: stanchion doctor https://{domains[0]}/ADDRESS-OF-A-QUEUE")
+
+
+def _redis_answers(settings: Settings, *, dry_run: bool) -> bool:
+    """Whether the token opens Redis, before anything is written. Without it: False when nothing would be, else InputError."""
+    try:
+        ping(_redis(settings))
+    except click.ClickException as error:
+        why = f"{error.format_message()}. The gate on Fastly asks the same address with the same token"
+        if not dry_run:
+            raise InputError(f"nothing was changed: {why}") from error
+        click.echo(f"this would stop it: {why}")
+        return False
+    return True
 
 
 def _redis(settings: Settings) -> dict[str, str]:
@@ -119,9 +136,19 @@ def _show(steps: list[Step], runner: Runner, want: Wanted, *, dry_run: bool) -> 
         click.echo(f"  {step.what}")
         if dry_run:
             click.echo(f"      {runner.shown(step)}")
+    if (changes := sum(not isinstance(step.action, Begin | Validate) for step in steps)) > CHANGES_PER_HOUR:
+        click.echo(_more_than_an_hour(changes))
     if want.package.setup.log_endpoints:
         names = ", ".join(want.package.setup.log_endpoints)
         click.echo(f"not part of it: the log endpoint {names}; add it in Fastly's console for where your logs go")
+
+
+def _more_than_an_hour(changes: int) -> str:
+    hours = -(-changes // CHANGES_PER_HOUR)
+    return (
+        f"note: {changes:,} changes, and Fastly takes {CHANGES_PER_HOUR:,} an hour from one user: it will stop there, and takes "
+        f"{hours} runs, each an hour after the last. Run the same command again then: it goes on where it stopped"
+    )
 
 
 def _ask(yes: bool) -> None:

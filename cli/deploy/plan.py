@@ -14,6 +14,7 @@ from typing import Any
 
 from cli.deploy.account import STORE_PATHS, UNFINISHED, Found, Version
 from cli.deploy.api import Call, Known
+from cli.deploy.in_force import needed
 from cli.deploy.steps import Begin, NoteVersion, Step, Validate
 from cli.deploy.wanted import Link, Wanted
 from cli.kv.compare import in_order
@@ -51,7 +52,8 @@ def plan(want: Wanted, found: Found) -> list[Step]:
 def _steps(want: Wanted, found: Found) -> Iterator[Step]:
     secrets = _secret_steps(want, found)
     changes = _version_changes(want, found, has_new_secrets=bool(secrets))
-    values = {key: text for key, text in want.values.items() if (found.values or {}).get(key) != text}
+    there = found.values or {}
+    values = {key: text for key, text in needed(want.values, there).items() if there.get(key) != text}
     config_last = found.has_active and CONFIG_KEY in (found.values or {})
     if not found.service_id:
         form = {"name": want.service, "type": "wasm", "comment": "A waiting room: Stanchion"}

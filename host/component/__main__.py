@@ -1,4 +1,4 @@
-"""`python -m host.component [gatekeeper | proxy [--keyvalue]]`: builds a component, prints its path, raw and gzip size."""
+"""`python -m host.component [gatekeeper | proxy [--keyvalue]] [--quiet]`: builds a component, prints path and sizes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         action="store_true",
         help="proxy: with configuration and pages in the host's own wasi:keyvalue store",
     )
+    parser.add_argument("--quiet", action="store_true", help="print the path alone, for use in other commands")
     options = parser.parse_args(arguments)
     if options.keyvalue and options.which != "proxy":
         parser.error("--keyvalue is for proxy only")
@@ -44,6 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (BuildError, SettingError) as error:
         print(error, file=sys.stderr)
         return 1
+    if options.quiet:
+        print(path)
+        return 0
     wasm = path.read_bytes()
     packed = len(gzip.compress(wasm, compresslevel=6))
     print(f"{path}\n{len(wasm) / MB:.1f} MB, {packed / MB:.1f} MB with gzip")

@@ -22,5 +22,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
             return "created"
 
         monkeypatch.setattr(cli.deploy.command, "start_queue", begin)
+        monkeypatch.setattr(cli.deploy.command, "ping", made.ping)
         monkeypatch.setattr("cli.deploy.api.WAIT_BEFORE_AGAIN_S", (0.0, 0.0))
         yield made

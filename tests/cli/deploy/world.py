@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
 from click.testing import CliRunner
 
 from cli.main import main
@@ -42,11 +43,12 @@ def configuration(*queue_ids: str, **settings: Any) -> str:
 
 @dataclass
 class Desk:
-    """Where the command is run. `begun`: ids of the queues that were begun in Redis."""
+    """Where the command is run. `begun`: ids of the queues that were begun in Redis; `redis_trouble`: why it does not answer."""
 
     folder: Path
     fastly: Fastly
     begun: list[str] = field(default_factory=list)
+    redis_trouble: str = ""
 
     def __post_init__(self) -> None:
         (self.kv / "pages/default/en").mkdir(parents=True)
@@ -59,6 +61,12 @@ class Desk:
             "STANCHION_ORIGIN_URL": "https://shop.example.org", "STANCHION_SIGNING_KEYS": SIGNING_KEYS,
             "UPSTASH_REDIS_REST_URL": "https://eu1-gate.upstash.io", "UPSTASH_REDIS_REST_TOKEN": REDIS_TOKEN,
         }  # fmt: skip
+
+    def ping(self, environ: dict[str, str]) -> None:
+        """Redis' answer: whether a real one is understood is proven in tests/cli/test_redis_rest.py."""
+        assert environ["UPSTASH_REDIS_REST_TOKEN"] == REDIS_TOKEN
+        if self.redis_trouble:
+            raise click.ClickException(self.redis_trouble)
 
     @property
     def kv(self) -> Path:

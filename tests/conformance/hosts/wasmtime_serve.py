@@ -11,6 +11,8 @@ from tests.needs import needs
 
 # Without reuse every request would be a node's first one: it would ask Redis for configuration and snapshot each time.
 REUSE = ("--max-instance-reuse-count", "100000", "--idle-instance-timeout", "60s")
+# Wasmtime's own bound of 1,000 is used up by some 70 requests under way: the component is made of more than ten instances.
+ROOM = ("-O", "pooling-total-core-instances=5000", "-O", "pooling-total-tables=5000")
 LIMITS = {
     "memory": Limit("each instance is a node of its own, and the host chooses which one gets a request", runs=False),
     "upgrade": Limit("the headers of an upgrade never reach the guest, so the request is passed on without them"),
@@ -28,7 +30,7 @@ class WasmtimeHost(Host):
         environ = guest_environ(site) | {"STANCHION_KV_DIR": "/site/kv"}
         # By name alone: a value on the command line could be read by everybody on the machine.
         settings = [word for name in environ for word in ("--env", name)]
-        command = [program, "serve", "-S", "cli", *REUSE, "--addr", f"127.0.0.1:{port}", "--dir", f"{site.folder}::/site",
+        command = [program, "serve", "-S", "cli", *ROOM, *REUSE, "--addr", f"127.0.0.1:{port}", "--dir", f"{site.folder}::/site",
                    "--no-logging-prefix", *settings]  # fmt: skip
         self.run([*command, self.component or component()], site, clean_environ() | environ, port)
 

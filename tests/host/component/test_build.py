@@ -132,6 +132,8 @@ def test_the_command_prints_path_and_sizes(
     path, sizes = capsys.readouterr().out.splitlines()
     assert path == str(component)
     assert sizes == "4.0 MB, 1.0 MB with gzip"
+    assert command.main(["--quiet"]) == 0
+    assert capsys.readouterr().out == f"{component}\n"
 
 
 def test_the_command_says_why_it_cannot(

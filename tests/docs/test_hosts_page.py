@@ -1,0 +1,18 @@
+"""docs/hosts.md: the command that it gives is the one that the conformance suite has run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from cli.reference import DOCS
+from tests.conformance.hosts.wasmtime_serve import REUSE, ROOM
+
+PAGE = (DOCS / "hosts.md").read_text(encoding="utf-8")
+
+
+def test_the_command_of_wasmtime_has_the_options_of_the_suite() -> None:
+    (command,) = re.findall(r"^wasmtime serve (?:.*\\\n)*.*$", PAGE, re.MULTILINE)
+    words = " ".join(shlex.split(command.replace("\\\n", " ")))
+    assert " ".join(ROOM) in words
+    assert " ".join(REUSE) in words
