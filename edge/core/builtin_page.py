@@ -51,6 +51,9 @@ _SCRIPT = (
     "asked=s.state==='candidate'?asked+(!s.challenge||s.challenge.text!==task):0;bad=Math.max(0,asked-3);"
     "document.querySelectorAll('.k').forEach(e=>e.hidden=asked<3);"
     "if(s.challenge&&s.challenge.text!==task){task=s.challenge.text;done='';work(s.challenge).catch(()=>0)}"
+    # A missed turn is told where the turn was: a reload would join again, and nobody was asked.
+    "if(s.state==='lapsed'&&d.state==='called'){document.title=document.querySelector('h1').textContent='Your turn has passed';"
+    "document.querySelector('.s').textContent='You were called and did not come. You may come back in.';return}"
     "if(s.state!==d.state)return location.reload();if(s.poll_s)wait=s.poll_s;"
     "if(n&&s.ahead!==null)n.textContent=s.ahead}catch{bad++}again()}d.work==='yes'?ask():again()})()"
 )
@@ -66,7 +69,7 @@ def text(state: str) -> str:
         body.append('<p class="n">People ahead of you: <b id="ahead">{{ahead}}</b></p>')
         body.append('<p class="w">Your browser solves a small task first, which needs JavaScript and https.</p>')
         body.append(f'<p class="k" role="alert" hidden>{_COOKIES}</p>')
-    body.append(f"<p>{sentence}</p><p>{{{{message}}}}</p>")
+    body.append(f'<p class="s">{sentence}</p><p>{{{{message}}}}</p>')
     if "e" in parts:
         body.append('<p><a class="go" href="{{target_url}}">Come in</a></p>')
     if "s" in parts:

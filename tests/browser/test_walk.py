@@ -101,8 +101,8 @@ def test_gives_up_the_place(stack: Stack, browser: Browser) -> None:
         see(page, "Your number in line: 3")
 
 
-def test_a_tab_that_stays_open_joins_at_the_end(stack: Stack, browser: Browser) -> None:
-    """Who gives up the place in one tab and keeps another one open stands at the end, and reads so there."""
+def test_a_tab_that_stays_open_reads_it_and_joins_at_the_end_when_asked(stack: Stack, browser: Browser) -> None:
+    """Who gives up the place in one tab and keeps another one open is in no line, reads so there, and may join at the end."""
     reset(stack, "drop")
     in_line(stack, "drop")
     with visitor(browser) as person:
@@ -118,6 +118,9 @@ def test_a_tab_that_stays_open_joins_at_the_end(stack: Stack, browser: Browser) 
         second.get_by_text("Leave the line").click()
         second.get_by_role("button", name="Give up my place").click()
         heading(second, "You are no longer in line")
+        heading(first, "You are no longer in line")
+        first.bring_to_front()
+        first.get_by_role("link", name="Join again").click()
         see(first, "Your number in line: 4")
         ahead(first, 1)
         # Begun anew; how far it is depends on whether the new place was seen before or after the old one was gone.

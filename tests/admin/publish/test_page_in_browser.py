@@ -118,6 +118,17 @@ def test_a_candidate_gets_the_position_after_a_second(visit: Open) -> None:
     assert (tab.asked, tab.loads) == (1, 1)
 
 
+def test_the_builtin_page_tells_of_a_missed_turn_and_joins_nobody(visit: Open) -> None:
+    tab = visit(builtin("called").fill(sample_values("called")), status("called"), status("lapsed"), status("candidate"))
+    tab.after(60, step_s=2)
+    assert (tab.asked, tab.loads, tab.complaints) == (2, 1, [])
+    assert tab.text("h1") == "Your turn has passed"
+    assert "did not come" in tab.text("main")
+    tab.tab.click("a.go")
+    tab.settle()
+    assert tab.loads == 2
+
+
 def test_blocked_cookies_are_said_in_words(visit: Open) -> None:
     tab = visit(waiting("candidate"), *[status("candidate", poll_s=1)] * 4, status(ahead=5))
     tab.after(2)
