@@ -19,7 +19,8 @@ from cli.deploy.inputs import (
 )
 from cli.deploy.package import Package
 from cli.kv.fastly_kv import LIMITS as KV_LIMITS
-from cli.kv.stores import Store, StoreError
+from cli.kv.folder import FolderStore
+from cli.kv.stores import StoreError
 from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.errors import ConfigError
 from host.settings import Settings
@@ -75,7 +76,7 @@ class Options:
     stores: Mapping[str, str] | None = None
 
 
-def wanted(options: Options, package: Package, settings: Settings, folder: Store) -> Wanted:
+def wanted(options: Options, package: Package, settings: Settings, folder: FolderStore) -> Wanted:
     """Puts everything together. Raises InputError for the first thing that cannot be."""
     check_service(options.name, options.service_id)
     for domain in options.domains:
@@ -146,8 +147,9 @@ def _guest_settings(settings: Settings) -> str:
     return text
 
 
-def _values(folder: Store) -> tuple[dict[str, str], Config]:
+def _values(folder: FolderStore) -> tuple[dict[str, str], Config]:
     try:
+        folder.refuse_links_out()
         values = {key: text for key in folder.list() if (text := folder.get(key)) is not None}
         for key, text in values.items():
             KV_LIMITS.check(key, text, "Fastly's KV store")

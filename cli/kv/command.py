@@ -52,7 +52,7 @@ def open_store(name: str, settings: Settings) -> Store:
 
 
 @contextmanager
-def _stores(name: str, folder: Path | None) -> Iterator[tuple[Store, Store]]:
+def _stores(name: str, folder: Path | None) -> Iterator[tuple[FolderStore, Store]]:
     """The folder and the other store; every trouble with them ends in exit code 2."""
     other: Store | None = None
     try:
@@ -88,6 +88,7 @@ def kv() -> None:
 def push(store: str, folder: Path | None, delete: bool, dry_run: bool) -> None:
     """Bring what the folder has to STORE. The configuration goes last, and only a good one goes."""
     with _stores(store, folder) as (ours, other):
+        ours.refuse_links_out()
         _bring(ours, other, delete=delete, dry_run=dry_run)
 
 

@@ -38,6 +38,14 @@ class FolderStore:
         except KvError as error:
             raise StoreError(str(error)) from error
 
+    def refuse_links_out(self) -> None:
+        """Raises StoreError for a value that a link brings in from outside: such a value stays on this machine."""
+        root = self._folder.root.resolve()
+        for key in self.list():
+            target = (root / key).resolve()
+            if not target.is_relative_to(root):
+                raise StoreError(f"{self._folder.root / key} leads out of the folder, to {target}; put a copy in its place")
+
     def get(self, key: str) -> str | None:
         """The value, or None if there is none."""
         try:

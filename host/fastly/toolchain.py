@@ -31,6 +31,11 @@ def builder(cache_dir: Path) -> Path:
     if program.exists() and (folder / ".installed").exists():
         return program
     python = find_python(os.environ)
+    if python is None and (named := os.environ.get(PYTHON_SETTING)):
+        raise BuildError(
+            f"{PYTHON_SETTING}={named} is no Python that builds the component for Fastly Compute: it has to be a Python "
+            f"{_WANTED} or newer, with venv and ensurepip, that runs here. Name another, or unset it to have one looked for"
+        )
     if python is None:
         raise BuildError(
             f"the component for Fastly Compute is built by {SDK}, which needs Python {_WANTED} or newer; this is "

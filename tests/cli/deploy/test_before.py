@@ -109,3 +109,11 @@ def test_ten_versions_of_four_brands_are_one_version_of_each(desk: Desk) -> None
     for brand in range(4):
         assert f"write pages/brand{brand}/10/en/waiting.html" in output
     assert "/9/en/waiting.html" not in output
+
+
+def test_a_link_that_leads_out_of_the_folder_stops_it(desk: Desk) -> None:
+    (desk.folder / "other.html").write_text("<p>elsewhere</p>")
+    (desk.kv / "pages/default/en/ended.html").symlink_to(desk.folder / "other.html")
+    code, output = desk.deploy("--yes")
+    assert (code, desk.fastly.writes()) == (1, [])
+    assert "ended.html leads out of the folder" in output

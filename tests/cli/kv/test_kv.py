@@ -266,3 +266,32 @@ def test_a_page_that_publishing_would_refuse_is_not_brought(tmp_path: Path, name
     place.write(key, GOOD if key == HELD else '{"version": 1, "previous": 0, "languages": ["en"]}')
     assert place.run("push")[0] == 0
     assert place.other.list() == sorted(["config.json", key])
+
+
+@pytest.mark.parametrize("linked", ["config.json", "pages"])
+def test_a_link_that_leads_out_of_the_folder_is_not_pushed(tmp_path: Path, linked: str) -> None:
+    outside = tmp_path / "outside"
+    (outside / "pages").mkdir(parents=True)
+    (outside / "pages/secret.txt").write_text("not for others")
+    (outside / "config.json").write_text('{"queues": []}')
+    folder, target = tmp_path / "kv", tmp_path / "target"
+    folder.mkdir()
+    target.mkdir()
+    (folder / linked).symlink_to(outside / linked)
+    push = ["kv", "push", f"folder:{target}", "--folder", str(folder)]
+    result = CliRunner().invoke(main, push)
+    assert result.exit_code == 2
+    assert f"{folder / linked}" in result.output
+    assert "leads out of the folder" in result.output
+    assert list(target.iterdir()) == []
+
+
+def test_links_within_the_folder_and_a_folder_that_is_a_link_are_fine(tmp_path: Path) -> None:
+    real, folder, target = tmp_path / "real", tmp_path / "kv", tmp_path / "target"
+    (real / ".data").mkdir(parents=True)
+    target.mkdir()
+    (real / ".data/config.json").write_text('{"queues": []}')
+    (real / "config.json").symlink_to(".data/config.json")  # as Kubernetes mounts a ConfigMap
+    folder.symlink_to(real)
+    assert CliRunner().invoke(main, ["kv", "push", f"folder:{target}", "--folder", str(folder)]).exit_code == 0
+    assert (target / "config.json").exists()

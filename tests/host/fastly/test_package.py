@@ -85,8 +85,16 @@ def test_only_a_change_of_its_own_parts_is_another_hash(
     assert (source_hash() != before) is matters
 
 
+def test_a_python_that_cannot_build_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    named = str(tmp_path / "no-python")
+    monkeypatch.setenv(toolchain.PYTHON_SETTING, named)
+    assert toolchain.find_python({toolchain.PYTHON_SETTING: named}) is None
+    with pytest.raises(BuildError, match=rf"STANCHION_FASTLY_PYTHON={named} is no Python .* 3\.12 or newer"):
+        toolchain.builder(tmp_path)
+
+
 def test_without_a_python_that_the_sdk_takes_the_build_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(toolchain.PYTHON_SETTING, str(tmp_path / "no-python"))
-    assert toolchain.find_python({toolchain.PYTHON_SETTING: str(tmp_path / "no-python")}) is None
+    monkeypatch.delenv(toolchain.PYTHON_SETTING, raising=False)
+    monkeypatch.setattr(toolchain, "find_python", lambda environ: None)
     with pytest.raises(BuildError, match=r"needs Python 3\.12 or newer.*STANCHION_FASTLY_PYTHON=/path"):
         toolchain.builder(tmp_path)
