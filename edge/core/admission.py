@@ -9,8 +9,10 @@ from edge.core.config import POLL_FAR_S
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 
-# Near the head a visitor shows life this often; the edge reads the last time from the place token.
+# Near the head a visitor shows life this often at least; the edge reads the last time from the place token.
 BEAT_MS = 20_000
+# And so often within `presence_grace_s`, that a lost answer makes nobody absent.
+BEATS_IN_GRACE = 3
 # Far back only the sample does, once a minute (design.md, law 6).
 SAMPLE_BEAT_MS = 55_000
 # The range is this much around the expected wait, and one poll is added, for that is when the turn is read. Measured by simulated
@@ -104,7 +106,12 @@ def poll_s(queue: Queue, snapshot: Snapshot, position: int, wait: WaitRange | No
     return farthest if wait is None else min(farthest, max(queue.poll_s, wait.low_s // 20))
 
 
-def needs_touch(snapshot: Snapshot, position: int, touched_ms: int, now_ms: int) -> bool:
+def beat_ms(presence_grace_s: int) -> int:
+    """How often a visitor near the head shows life, where silence of `presence_grace_s` counts as absence."""
+    return min(BEAT_MS, presence_grace_s * 1000 // BEATS_IN_GRACE)
+
+
+def needs_touch(snapshot: Snapshot, position: int, touched_ms: int, now_ms: int, beat_ms: int = BEAT_MS) -> bool:
     """Whether this poll has to reach Redis.
 
     Called or passed by; or in the window with the last sign of life getting old; or in the sample of those far back.
@@ -112,5 +119,5 @@ def needs_touch(snapshot: Snapshot, position: int, touched_ms: int, now_ms: int)
     if position <= snapshot.cursor:
         return True
     if position <= snapshot.horizon:
-        return now_ms - touched_ms >= BEAT_MS
+        return now_ms - touched_ms >= beat_ms
     return snapshot.sample_every > 0 and position % snapshot.sample_every == 0 and now_ms - touched_ms >= SAMPLE_BEAT_MS

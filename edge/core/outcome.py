@@ -52,7 +52,8 @@ def waits_on(place: Place, queue: Queue, snapshot: Snapshot, now_ms: int) -> Sta
     if place.arrival:
         return numbered(queue, snapshot, place.position, place.line, now_ms)
     seen = seen_from(snapshot, place.line)
-    if snapshot.status in MOVING and admission.needs_touch(seen, place.position, place.touched_ms, now_ms):
+    beat_ms = admission.beat_ms(queue.presence_grace_s)
+    if snapshot.status in MOVING and admission.needs_touch(seen, place.position, place.touched_ms, now_ms, beat_ms):
         return None
     return dressed(standing.in_line(queue, seen, place.position, now_ms), seen, place.line, place.number or None)
 

@@ -172,3 +172,8 @@ def test_the_interval_grows_with_the_distance() -> None:
 def test_who_has_to_show_life(position: int, touched_ago_ms: int, needs: bool) -> None:
     now_ms = 1_790_000_000_000
     assert admission.needs_touch(snapshot(), position, now_ms - touched_ago_ms, now_ms) is needs
+
+
+def test_a_short_grace_is_met_by_showing_life_more_often() -> None:
+    assert admission.beat_ms(150) == admission.BEAT_MS
+    assert [admission.beat_ms(grace_s) for grace_s in (60, 12, 4, 2)] == [20_000, 4_000, 1_333, 666]

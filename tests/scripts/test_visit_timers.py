@@ -124,8 +124,25 @@ def test_more_units_reported_than_there_are_end_the_visit_and_are_counted_apart(
     line = Line(store, admit_per_minute=None, inventory=3)
     held = line.enter("v1")
     assert line.end(held, "completed", units=5).verdict == "conflict"
-    assert line.end(held, "completed", units=5, is_report=True).verdict == "overrun"
-    assert (line.number("sold"), line.number("overrun"), line.members("active")) == (0, 5, [])
+    reported = line.end(held, "completed", units=5, is_report=True)
+    assert (reported.verdict, reported.details) == ("overrun", ("2",))
+    assert (line.number("sold"), line.number("overrun"), line.members("active")) == (3, 2, [])
+    assert line.seen().status == "sold_out", "what was sold is not sold again"
+    assert line.join("v2", wants_in=True).details == ("sold_out",)
+
+
+def test_a_late_report_of_more_than_there_is_takes_what_is_free(store: Store) -> None:
+    line = Line(store, admit_per_minute=None, inventory=5, checkout_s=60)
+    held, other = line.enter("v1"), line.enter("v2")
+    line.checkout(held)
+    line.wait(70)
+    line.snapshot()
+    reported = line.end(held, "completed", units=9, is_report=True)
+    # One unit is held for the other, who is still inside.
+    assert (reported.verdict, reported.details) == ("overrun", ("5",))
+    assert (line.number("sold"), line.number("overrun")) == (4, 5)
+    assert line.end(other, "completed").verdict in ("freed", "late")
+    assert line.number("sold") == 5
 
 
 @pytest.mark.parametrize("reason", ["left", "revoked", "completed", "undelivered"])

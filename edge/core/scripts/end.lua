@@ -4,7 +4,8 @@
 --       7 units sold (completed only)   8 '1' if the site only reports what has happened: more than is free is an overrun
 -- Answers: {'freed'}: was inside   {'left'}: was waiting   {'already'}: had ended before   {'away'}
 --          {'late'}: sold after the pass had run out; counted now   {'conflict', free units}: more sold than is free for this
---          visit; nothing is changed   {'overrun', units}: the same, reported by the site; counted apart
+--          visit; nothing is changed   {'overrun', units}: the same, reported by the site: what was free is sold, the rest counted
+--          apart
 --          {'epoch'}: of another generation   {'missing'}
 --@include engine
 --@include visit
@@ -34,12 +35,13 @@ local function count_end(member, what)
   emit(s, what, member)
 end
 
--- More was sold than there is. An answer from the site's own mouth cannot be refused any more: it is counted apart.
+-- More was sold than there is. An answer from the site's own mouth cannot be refused any more: what was free is sold, and what
+-- went beyond it is counted apart.
 local function too_many(member, free)
   if ARGV[8] ~= '1' then return { 'conflict', text(free) } end
-  s.overrun = s.overrun + units
+  s.sold, s.overrun = s.sold + free, s.overrun + units - free
   emit(s, 'overrun', member)
-  return { 'overrun', text(units) }
+  return { 'overrun', text(units - free) }
 end
 
 -- The pass of a lost epoch, or one that was taken over, must not come back by its old cookie.
