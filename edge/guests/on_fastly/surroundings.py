@@ -10,8 +10,10 @@ from edge.core import quick_json
 from edge.guests.on_fastly.api import Err, config_store, geo, http_body, kv_store, log_endpoints, secret_store
 from edge.guests.on_fastly.reading import RequestHeaders, grown
 
-# The names that the service's stores and its log endpoint are linked under (`fastly.toml`).
-KV_STORE = SECRET_STORE = CONFIG_STORE = "stanchion"
+# The names that the service's stores and its log endpoint are linked under (`fastly.toml`): a link has no kind beside its name.
+KV_STORE = "stanchion-kv"
+SECRET_STORE = "stanchion-secret"
+CONFIG_STORE = "stanchion-config"
 LOG_ENDPOINT = "stanchion"
 # One item with all settings as a JSON object: each read of an item is a call.
 SETTINGS_ITEM = "settings"

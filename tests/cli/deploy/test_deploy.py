@@ -47,7 +47,7 @@ def test_the_first_deploy_makes_everything(desk: Desk) -> None:
     assert version["package"]
     assert version["comment"].startswith("stanchion sources=")
     assert {(link["name"], link["resource_id"]) for link in version["links"]} == {
-        ("stanchion", store) for stores in desk.fastly.stores.values() for store in stores
+        (f"stanchion-{kind}", store) for kind, stores in desk.fastly.stores.items() for store in stores
     }
     assert desk.held("secret") == {"signing-keys": SIGNING_KEYS.encode(), "redis-rest-token": REDIS_TOKEN.encode()}
     assert set(desk.held("kv")) == {"config.json", "pages/default/en/waiting.html", "pages/default/en/paused.html"}
@@ -230,7 +230,7 @@ def test_a_dry_run_prints_the_calls_and_sends_none(desk: Desk) -> None:
     assert code == 0
     assert desk.fastly.writes() == desk.begun == []
     assert "POST /service name=stanchion type=wasm" in output
-    assert "POST /service/{service}/version/{version}/resource name=stanchion resource_id={kv_store}" in output
+    assert "POST /service/{service}/version/{version}/resource name=stanchion-kv resource_id={kv_store}" in output
     assert "secret=********" in output
     assert SIGNING_KEYS not in output
     assert REDIS_TOKEN not in output

@@ -82,7 +82,7 @@ def test_a_missing_package_names_the_way_to_it(desk: Desk) -> None:
     ("[setup", b"\0asm\x0d\0\x01\0", "cannot be read"),
     ("name = 'x'", b"\0asm\x0d\0\x01\0", "has no [setup]"),
     (MANIFEST + "[setup.backends.mail]\n", b"\0asm\x0d\0\x01\0", "wants a backend 'mail'"),
-    (MANIFEST + "[setup.secret_stores.stanchion.entries.pin]\n", b"\0asm\x0d\0\x01\0", "wants a secret 'pin'"),
+    (MANIFEST + "[setup.secret_stores.stanchion-secret.entries.pin]\n", b"\0asm\x0d\0\x01\0", "wants a secret 'pin'"),
     (MANIFEST + "[setup.kv_stores.more]\n", b"\0asm\x0d\0\x01\0", "opens 2 kv stores"),
 ])  # fmt: skip
 def test_packages(desk: Desk, manifest: str, wasm: bytes, said: str) -> None:

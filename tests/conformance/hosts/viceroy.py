@@ -35,7 +35,7 @@ def manifest(site: Site, *, has_kv: bool = True) -> str:
     """A manifest with the surroundings of one site. JSON texts are TOML strings too."""
     files = [path for path in sorted(site.kv.rglob("*")) if path.is_file()] if has_kv else []
     items = "".join(_item(path.relative_to(site.kv).as_posix(), "file", str(path)) for path in files)
-    kv = f"[local_server.kv_stores]\nstanchion = [\n{items}]\n" if has_kv else ""
+    kv = f"[local_server.kv_stores]\nstanchion-kv = [\n{items}]\n" if has_kv else ""
     secrets = {"signing-keys": site.signing_keys, "redis-rest-token": site.rest_token}
     lines = "".join(_item(key, "data", value) for key, value in secrets.items())
     return f"""manifest_version = 3
@@ -45,11 +45,11 @@ language = "other"
 origin = {{url = {json.dumps(site.origin_url)}}}
 redis = {{url = {json.dumps(site.rest_url)}}}
 {kv}[local_server.secret_stores]
-stanchion = [
+stanchion-secret = [
 {lines}]
-[local_server.config_stores.stanchion]
+[local_server.config_stores.stanchion-config]
 format = "inline-toml"
-[local_server.config_stores.stanchion.contents]
+[local_server.config_stores.stanchion-config.contents]
 settings = {json.dumps(json.dumps(settings_of(site)))}
 """
 

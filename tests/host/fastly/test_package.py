@@ -41,11 +41,13 @@ def test_the_manifest_names_what_the_guest_opens() -> None:
         assert list(section["kv_stores"]) == [around["KV_STORE"]]
         assert list(section["secret_stores"]) == [around["SECRET_STORE"]]
         assert list(section["config_stores"]) == [around["CONFIG_STORE"]]
+    # A link is told by its name alone, whatever kind of store it leads to.
+    assert len({around[f"{kind}_STORE"] for kind in ("KV", "SECRET", "CONFIG")}) == 3
     setup, local = MANIFEST["setup"], MANIFEST["local_server"]
-    assert tuple(setup["secret_stores"]["stanchion"]["entries"]) == around["SECRETS"]
-    assert tuple(item["key"] for item in local["secret_stores"]["stanchion"]) == around["SECRETS"]
-    assert list(setup["config_stores"]["stanchion"]["items"]) == [around["SETTINGS_ITEM"]]
-    assert list(local["config_stores"]["stanchion"]["contents"]) == [around["SETTINGS_ITEM"]]
+    assert tuple(setup["secret_stores"][around["SECRET_STORE"]]["entries"]) == around["SECRETS"]
+    assert tuple(item["key"] for item in local["secret_stores"][around["SECRET_STORE"]]) == around["SECRETS"]
+    assert list(setup["config_stores"][around["CONFIG_STORE"]]["items"]) == [around["SETTINGS_ITEM"]]
+    assert list(local["config_stores"][around["CONFIG_STORE"]]["contents"]) == [around["SETTINGS_ITEM"]]
     assert list(setup["log_endpoints"]) == [around["LOG_ENDPOINT"]]
 
 
