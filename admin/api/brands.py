@@ -91,7 +91,9 @@ async def check_brand(request: Request, brand: str) -> Mapping[str, Any]:
     try:
         await _studio(request).check(await _studio(request).sheet(brand))
     except PublishError as error:
-        return {"fit": False, "faults": [{"file": error.file, "line": error.line, "field": error.field, "problem": error.what}]}
+        # The name of the file; where it lies on this machine is nobody's business.
+        file = error.file.rpartition("/")[2]
+        return {"fit": False, "faults": [{"file": file, "line": error.line, "field": error.field, "problem": error.what}]}
     return {"fit": True, "faults": []}
 
 

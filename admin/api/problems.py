@@ -84,7 +84,8 @@ def as_problem(error: Exception) -> Problem:
         case BadBody():
             return Problem(error.status, _sentence(error))
         case PublishError():
-            return Problem(422, _sentence(error), errors=[{"at": error.field or error.file, "problem": error.what}])
+            at = error.field or error.file.rpartition("/")[2]
+            return Problem(422, _sentence(error), errors=[{"at": at, "problem": error.what}])
         case DraftMoved():
             return Problem(412, _sentence(error))
         case BadValue() | BadContent():

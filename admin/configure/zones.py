@@ -53,6 +53,8 @@ def utc_moment(typed: str, name: str) -> str | None:
     try:
         numbers = [int(part or 0) for part in found.groups()] if found else []
         naive = datetime(*numbers)  # type: ignore[arg-type]
+        if not 1970 < naive.year < 9000:  # a zone may lead off the calendar
+            raise ValueError
     except (TypeError, ValueError):
         raise BadMoment(f"{typed[:40]!r} is no day and time: write it as 2026-12-01T10:00") from None
     there = zone(name)

@@ -40,7 +40,8 @@ def moment_of(local: str, zone: ZoneInfo, fold: str = "") -> int:
         naive = datetime.fromisoformat(f"{parts[1]}T{parts[2]}") if parts else None
     except ValueError:
         naive = None
-    if naive is None:
+    # Beyond these years a zone may lead off the calendar.
+    if naive is None or not 1970 < naive.year < 9000:
         raise BadValue("at", f"{local.strip()[:40]!r} is no time; write it as 2026-12-01T20:00")
     early, late = (naive.replace(tzinfo=zone, fold=number) for number in (0, 1))
     if early.utcoffset() == late.utcoffset():

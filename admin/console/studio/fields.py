@@ -8,6 +8,8 @@ from typing import Any
 from markupsafe import escape
 
 from admin.operate.moments import known_zone, shown
+from admin.publish.artwork import KINDS, NoPictureError, check_picture
+from admin.publish.brand import PICTURE_MAX_BYTES
 from admin.publish.colours import palette
 from admin.publish.errors import PublishError
 from admin.state.brands import Draft
@@ -95,6 +97,12 @@ def with_picture(content: Content, key: str, name: str, data: bytes, *, remove: 
     ending = _ENDINGS.get(name.rpartition(".")[2].lower())
     if not data or ending is None:
         raise BadContent(key, _("choose a picture first: svg, png, webp or jpg"))
+    if len(data) > PICTURE_MAX_BYTES:
+        raise BadContent(key, _("larger than %(kib)s KB, for every visitor loads it") % {"kib": PICTURE_MAX_BYTES // 1024})
+    try:
+        check_picture(KINDS[f".{ending}"], data)
+    except NoPictureError as error:
+        raise BadContent(key, str(error)) from error
     file = f"{key}.{ending}"
     return content.with_file(file, data).with_values({**values, key: file})
 

@@ -35,7 +35,9 @@ _STATES = {
     "candidate": N_("Newcomer"), "waiting": N_("Waiting"), "called": N_("Called"), "paused": N_("Paused"),
     "prequeue": N_("Before the draw"), "not_open": N_("Not open yet"), "closed": N_("Closed"), "sold_out": N_("Sold out"),
     "maintenance": N_("Maintenance"), "lapsed": N_("Place lapsed"), "unavailable": N_("Trouble with the store"),
-    "busy": N_("Busy"), "form": N_("Form not sent"), "ended": N_("Visit ended"), "blocked": N_("Cookies blocked"),
+    "busy": N_("Busy"),
+    "sign_in": N_("Sign in first"), "had_visit": N_("Visit had already"),
+    "form": N_("Form not sent"), "ended": N_("Visit ended"), "blocked": N_("Cookies blocked"),
 }  # fmt: skip
 
 

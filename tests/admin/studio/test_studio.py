@@ -180,10 +180,13 @@ def test_pictures_are_taken_checked_and_given_back(admin: Admin, browser: Browse
     assert send(b"", "logo.gif").status_code == 422
     assert send(PNG, remove="1").status_code == 303
     assert "logo.png" not in files_of(admin, "shop")[0]
-    assert send(b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>", "a.svg").status_code == 303
-    html = browser.get("/pages/shop/look")
-    assert re.search(r'data-error="logo">[^<]+', html), "a picture with a script is named at its field"
-    assert admin.api("POST", "/brands/shop/check").json()["fit"] is False
+    refused = send(b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'><script>1</script></svg>", "a.svg")
+    assert refused.status_code == 422
+    assert re.search(r'data-error="logo">[^<]+', refused.text), "a picture with a script is named at its field"
+    assert send(b"notpng").status_code == 422
+    assert send(PNG + b"x" * 20_000).status_code == 422
+    assert "logo" not in json.loads(files_of(admin, "shop")[0]["brand.json"]), "what is refused is not kept"
+    assert admin.api("POST", "/brands/shop/check").json()["fit"] is True
 
 
 @pytest.mark.parametrize(("role", "edits"), [(VIEWER, False), (OPERATOR, False), (MARKETER, True), (OWNER, True)])
