@@ -17,6 +17,7 @@ LIMITS = {
     "streaming": "answers begin before they end",
     "country": "the host or the proxy before it says the country",
     "parallel": "requests are served while others wait",
+    "many": "more than a hundred requests are under way at once",
     "upgrade": "an upgrade is answered in words",
     "odd_statuses": "answers without a body keep their status",
 }

@@ -25,7 +25,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield started
 
 
-@limited("parallel")
+@limited("parallel", "many")
 def test_a_crowd_before_a_slow_site_meets_no_bare_error(world: World) -> None:
     seen_first_half.clear()
     answers: Counter[str] = Counter()

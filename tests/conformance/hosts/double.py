@@ -15,6 +15,7 @@ from tests.needs import needs
 
 LIMITS = {
     "last_configuration": Limit("it is known once somebody has asked while it was good; the suite asks nothing in between"),
+    "many": Limit("it makes an instance of the component for each request in one process of Python", runs=False),
     "upgrade": Limit("WebSockets are tunnelled", runs=False),
 }
 
