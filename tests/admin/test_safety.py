@@ -175,7 +175,9 @@ def test_forms_refuse_what_is_not_ours(quiet: Admin) -> None:
         before = everything(quiet)
         for path in FORMS:
             for what, fields, headers in sendings(browser, path):
-                assert client.post(fill(path), data=fields, headers=headers).status_code == 403, (path, what)
+                # The import takes a file; what is none is refused before its token is looked for.
+                refused = (403, 415) if path == "/configuration/transfer" else (403,)
+                assert client.post(fill(path), data=fields, headers=headers).status_code in refused, (path, what)
         assert everything(quiet) == before
         assert client.get("/", follow_redirects=False).status_code == 200
 
