@@ -69,7 +69,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
         found = shutil.which(f"python{version}", path=environ.get("PATH"))
         if found:
             yield found
-    root = Path(environ.get("PYENV_ROOT") or Path(environ.get("HOME", "/root")) / ".pyenv")
+    root = Path(environ.get("PYENV_ROOT") or Path(environ.get("HOME") or Path.home()) / ".pyenv")
     yield from sorted(map(str, root.glob("versions/3.*/bin/python")), key=_version_in, reverse=True)
 
 
