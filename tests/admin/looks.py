@@ -19,7 +19,10 @@ from tests.needs import needs
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 LAPTOP, PHONE = {"width": 1366, "height": 720}, {"width": 390, "height": 844}
 WAIT_MS = 10_000
 _RUN = """() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(

@@ -7,39 +7,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from admin.limits import configured
 from admin.queue_view import view
 from admin.store import Reading
 from edge.core import commands
 from edge.core.commands import Answer
+from tests.admin import looks
 from tests.admin.conftest import PASSWORD, Admin, Serve
+from tests.admin.looks import LAPTOP, PHONE, WAIT_MS
 from tests.admin.sale import run_sale
 from tests.admin.world import Bridge, RedisServer, config_text, queue_json, queues_of
-from tests.needs import needs
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-LAPTOP, PHONE = {"width": 1366, "height": 720}, {"width": 390, "height": 844}
-WAIT_MS = 10_000
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = needs("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    with looks.chromium() as started:
+        yield started
 
 
 @pytest.fixture

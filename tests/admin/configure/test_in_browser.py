@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from edge.core.config import CONFIG_KEY, load_config
+from tests.admin import looks
 from tests.admin.conftest import Admin
-from tests.admin.test_browser import FLAGS, LAPTOP, PHONE, WAIT_MS, Faults, sign_in
+from tests.admin.looks import LAPTOP, PHONE, WAIT_MS
+from tests.admin.test_browser import Faults, sign_in
 from tests.admin.world import queue_json
-from tests.needs import needs
 
 _AXE = """() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(
   found => found.violations.map(v => [v.id, v.help, ...v.nodes.map(n => n.html.slice(0, 160))]))"""
@@ -27,11 +28,8 @@ HOME = "/configuration"
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = needs("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    with looks.chromium() as started:
+        yield started
 
 
 @pytest.fixture
@@ -130,8 +128,7 @@ AXE_ON_A_PHONE = ("overview", "group", "json", "explain")  # dark; what differs 
 
 @pytest.mark.parametrize("look", ["laptop", "phone"])
 def test_every_page_passes_axe_and_fits(chromium: Browser, shop: Admin, faults: Faults, look: str) -> None:
-    package = pytest.importorskip("axe_playwright_python")
-    axe = (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
+    axe = looks.axe_text()
     size, scheme = (LAPTOP, "light") if look == "laptop" else (PHONE, "dark")
     page = opened(chromium, shop, faults, viewport=size, color_scheme=scheme)
     pictures, found = os.environ.get("STANCHION_SCREENSHOTS"), {}

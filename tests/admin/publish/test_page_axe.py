@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from admin.publish.preview import LOOKS
 from admin.publish.samples import BLOCKED, sample_status
+from tests.admin.looks import axe_text
 from tests.admin.publish.visitor import Visit, chromium, filled
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    """The text of axe-core, which the package ships."""
-    package = pytest.importorskip("axe_playwright_python")
-    return (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
+    return axe_text()
 
 
 def look_at(visit: Visit, brand: str, look: str) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
+from tests.admin import looks
 from tests.admin.conftest import Admin
-from tests.admin.test_browser import FLAGS, LAPTOP, PHONE, WAIT_MS, sign_in
+from tests.admin.looks import LAPTOP, PHONE, WAIT_MS
+from tests.admin.test_browser import sign_in
 from tests.admin.world import queue_json
-from tests.needs import needs
 
 SHOTS = os.environ.get("STANCHION_SCREENSHOTS")
 expect.set_options(timeout=WAIT_MS)
@@ -22,11 +23,8 @@ expect.set_options(timeout=WAIT_MS)
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = needs("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    with looks.chromium() as started:
+        yield started
 
 
 @pytest.fixture
