@@ -162,7 +162,7 @@ def _if_match(request: Request) -> int:
 def _summary(sheet: Sheet) -> dict[str, Any]:
     draft = sheet.draft
     return {
-        "id": sheet.brand, "name": sheet.content.values.get("name") or sheet.brand,
+        "id": sheet.brand, "name": sheet.name,
         "source_version": sheet.source_version or None,
         "draft": {"revision": draft.revision, "by": draft.by, "at_ms": draft.at_ms} if draft else None,
     }  # fmt: skip

@@ -54,6 +54,11 @@ def drafts(session: Session) -> dict[str, Draft]:
     return {row.brand: _draft(row) for row in session.scalars(select(DraftRow))}
 
 
+def ids(session: Session) -> set[str]:
+    """The ids of all brands that have a draft or were published from here."""
+    return {*session.scalars(select(DraftRow.brand)), *session.scalars(select(BrandVersionRow.brand).distinct())}
+
+
 def save_draft(session: Session, new: Draft) -> Draft:
     """Keeps `new` in place of the draft of revision `new.revision` (0: there is none yet). Raises DraftMoved."""
     row = session.get(DraftRow, new.brand, with_for_update=True)

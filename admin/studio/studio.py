@@ -47,6 +47,12 @@ class Sheet:
     source_version: int
 
     @property
+    def name(self) -> str:
+        """What visitors read, or the id where none is said."""
+        found: str = self.content.values.get("name") or self.brand
+        return found
+
+    @property
     def revision(self) -> int:
         """What a save must name."""
         return self.draft.revision if self.draft else 0
@@ -92,12 +98,17 @@ class Studio:
         names = sorted({*drafts, *latest, *shipped})
         return [_sheet(name, drafts.get(name), latest.get(name), shipped.get(name)) for name in names]
 
+    async def ids(self) -> list[str]:
+        """The ids of all brands."""
+        return sorted({*await self._db.read(rows.ids), *self._workshop.shipped_ids()})
+
     async def sheet(self, brand: str) -> Sheet:
         """One brand. Raises UnknownBrand."""
-        for found in await self.sheets():
-            if found.brand == brand:
-                return found
-        raise UnknownBrand(brand)
+        draft, newest = await self._db.read(lambda session: (rows.draft(session, brand), rows.versions(session, brand, 1)))
+        shipped = await asyncio.to_thread(self._workshop.shipped_brand, brand)
+        if not (draft or newest or shipped):
+            raise UnknownBrand(brand)
+        return _sheet(brand, draft, newest[0] if newest else None, shipped)
 
     async def make(self, brand: str, origin: str, by: str) -> Sheet:
         """A new brand as a draft: a copy of `origin`, or empty and extending the default. Raises BadContent, UnknownBrand."""

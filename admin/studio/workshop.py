@@ -33,10 +33,18 @@ class Workshop:
         """Ends the process that renders."""
         self._press.close()
 
+    def shipped_ids(self) -> list[str]:
+        """The ids of the brands that come with the product."""
+        names = (file.parent.name for file in self._product.glob(f"brands/*/{BRAND_FILE}"))
+        return sorted(name for name in names if BRAND_ID.fullmatch(name))
+
+    def shipped_brand(self, brand: str) -> Content | None:
+        """One of them, or None for another id."""
+        return Content.of_folder(self._product / "brands" / brand) if brand in self.shipped_ids() else None
+
     def shipped(self) -> dict[str, Content]:
         """The brands that come with the product."""
-        files = sorted(self._product.glob(f"brands/*/{BRAND_FILE}"))
-        return {file.parent.name: Content.of_folder(file.parent) for file in files if BRAND_ID.fullmatch(file.parent.name)}
+        return {brand: Content.of_folder(self._product / "brands" / brand) for brand in self.shipped_ids()}
 
     def base_file(self, name: str) -> str | None:
         """The text of a file of the base, which a brand's own of that name would replace."""
@@ -65,7 +73,7 @@ class Workshop:
             try:
                 self._link("base", self._home / "base")
                 self._link("locale", self._home / "locale")
-                for brand in sorted(set(self.shipped()) - set(others)):
+                for brand in sorted(set(self.shipped_ids()) - set(others)):
                     self._link(f"brands/{brand}", self._home / "brands" / brand)
                 for brand, content in others.items():
                     self._lay_out(brand, content)

@@ -74,7 +74,7 @@ async def _row(request: Request, sheet: Sheet, queues: list[str]) -> tuple[dict[
     chosen = values.get("languages")
     tongues = [name for name in chosen if name in languages()] if isinstance(chosen, list) else []
     row = {
-        "brand": sheet.brand, "name": values.get("name") or sheet.brand, "mark": sheet.mark, "draft": sheet.draft,
+        "brand": sheet.brand, "name": sheet.name, "mark": sheet.mark, "draft": sheet.draft,
         "published": in_force, "languages": tongues or list(languages()), "queues": queues[:6],
     }  # fmt: skip
     return row, problem

@@ -17,7 +17,7 @@ from admin.access.needs import needs
 from admin.access.permissions import Permission
 from admin.bodies import BadBody, read_form
 from admin.console.studio import fields, messages
-from admin.console.studio.view import View, by_field, languages, sheet_of, show, studio, view_of
+from admin.console.studio.view import View, by_field, languages, number_of, sheet_of, show, studio, view_of
 from admin.publish.brand import PICTURE_MAX_BYTES
 from admin.publish.errors import PublishError
 from admin.state.brands import Draft, DraftMoved
@@ -99,7 +99,7 @@ async def _saved(request: Request, tab: str, sheet: Sheet, view: View) -> Respon
 
 async def _save(request: Request, sheet: Sheet, content: Content, form: Mapping[str, str]) -> Sheet:
     """The brand after the save. What did not change makes no draft. Raises DraftMoved, BadContent."""
-    revision = _number(form.get("revision", ""))
+    revision = number_of(form.get("revision", ""))
     if revision != sheet.revision:
         raise DraftMoved(sheet.draft)
     if content.files == sheet.content.files:
@@ -191,7 +191,7 @@ async def _look(request: Request, sheet: Sheet, view: View, status: int = 200, *
                 **values: Any) -> Response:  # fmt: skip
     fault, where = await _fault(request, sheet, view)
     shown = {**fields_of(sheet.content.values, view.language), **(typed or {})}
-    shared = fields.look_values(sheet, shown, [each.brand for each in await studio(request).sheets()])
+    shared = fields.look_values(sheet, shown, await studio(request).ids())
     errors = values.pop("errors", by_field({where: fault} if where else {}))
     return await show(request, "look", sheet, view, status, **shared, fields=by_field(shown), errors=errors, fault=fault,
                       picture_max_kib=PICTURE_MAX_BYTES // 1024, **values)  # fmt: skip
@@ -237,10 +237,6 @@ async def front(request: Request) -> Response:
 
 def _wants_json(request: Request) -> bool:
     return request.headers.get("accept", "") == "application/json"
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else -1
 
 
 ROUTES = [

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import escape
 
+from admin.console.studio.view import by_field
 from admin.operate.moments import known_zone, shown
 from admin.publish.artwork import KINDS, NoPictureError, check_picture
 from admin.publish.brand import PICTURE_MAX_BYTES
@@ -29,7 +30,7 @@ def look_values(sheet: Sheet, shown: Mapping[str, str], brands: Sequence[str]) -
     """The values of the tab beside what is typed."""
     values = sheet.content.values
     return {
-        "brands": [name for name in brands if name != sheet.brand], "inherited": _Blank(), "notes": _Blank(notes(values)),
+        "brands": [name for name in brands if name != sheet.brand], "inherited": by_field({}), "notes": by_field(notes(values)),
         "shown": {f"{mode}.{colour}": _swatch(values, mode, colour, shown) for mode in MODES for colour in COLOURS},
     }  # fmt: skip
 
@@ -105,8 +106,3 @@ def with_picture(content: Content, key: str, name: str, data: bytes, *, remove: 
         raise BadContent(key, str(error)) from error
     file = f"{key}.{ending}"
     return content.with_file(file, data).with_values({**values, key: file})
-
-
-class _Blank(dict[str, str]):
-    def __missing__(self, key: str) -> str:
-        return ""

@@ -13,7 +13,7 @@ from admin.access.permissions import Permission
 from admin.audit import audit
 from admin.console.render import page
 from admin.console.studio.fields import fault_word
-from admin.console.studio.view import others_news, sheet_of, studio
+from admin.console.studio.view import number_of, others_news, sheet_of, studio
 from admin.desk import desk
 from admin.kv import KvError
 from admin.publish.errors import PublishError
@@ -39,7 +39,7 @@ async def publish(request: Request) -> Response:
     sheet, note = await sheet_of(request), form.get("note", "").strip()[:NOTE_MAX]
     differs = changes(sheet.published, sheet.content)
     try:
-        done = await studio(request).publish(sheet.brand, _number(form.get("revision", "")), actor(request).name, note)
+        done = await studio(request).publish(sheet.brand, number_of(form.get("revision", "")), actor(request).name, note)
     except DraftMoved:
         return await _ask(request, sheet, 409, _("The draft changed while you looked. This is what would change now."), note)
     except PublishError as error:
@@ -60,7 +60,7 @@ async def _ask(request: Request, sheet: Sheet, status: int = 200, problem: str =
     published = await desk(request).source.published()
     queues = [queue.id for queue in published.config.queues if queue.page == sheet.brand]
     return page(
-        request, "studio/publish.html", status, brand=sheet.brand, name=sheet.content.values.get("name") or sheet.brand,
+        request, "studio/publish.html", status, brand=sheet.brand, name=sheet.name,
         changes=changes(sheet.published, sheet.content), queues=queues[:12], revision=sheet.revision, problem=problem, note=note,
         fault_link=link, other=others_news(request, sheet.draft),
     )  # fmt: skip
@@ -71,7 +71,7 @@ async def discard(request: Request) -> Response:
     """Ends the draft."""
     form, sheet = await form_of(request), await sheet_of(request)
     try:
-        await studio(request).discard(sheet.brand, _number(form.get("revision", "")))
+        await studio(request).discard(sheet.brand, number_of(form.get("revision", "")))
     except DraftMoved:
         return _back(request, f"/pages/{sheet.brand}", _("Not discarded: the draft changed meanwhile. Look at it first."))
     await audit(request).record("brand.discard", f"brand:{sheet.brand}", {"draft_of": sheet.draft.by if sheet.draft else None})
@@ -92,7 +92,7 @@ async def _history(request: Request, sheet: Sheet, status: int = 200, problem: s
     except (KvError, PublishError) as error:
         problem, status = problem or str(error), max(status, 503)
     return page(
-        request, "studio/history.html", status, brand=sheet.brand, name=sheet.content.values.get("name") or sheet.brand,
+        request, "studio/history.html", status, brand=sheet.brand, name=sheet.name,
         rows=rows, problem=problem, revision=sheet.revision, in_force=next((row.version for row in rows if row.is_in_force), 0),
         may_edit=who.may(Permission.EDIT_PAGES), may_publish=who.may(Permission.PUBLISH_PAGES),
     )  # fmt: skip
@@ -105,7 +105,7 @@ async def one_version(request: Request) -> Response:
     found, before = await studio(request).source(sheet.brand, request.path_params["version"])
     differs = changes(Content.of_json(before.content) if before else None, Content.of_json(found.content))
     return page(
-        request, "studio/version.html", brand=sheet.brand, name=sheet.content.values.get("name") or sheet.brand,
+        request, "studio/version.html", brand=sheet.brand, name=sheet.name,
         version=found.version, at_ms=found.at_ms, by=found.by, note=found.note, before=before.version if before else 0,
         changes=differs,
     )  # fmt: skip
@@ -115,7 +115,7 @@ async def one_version(request: Request) -> Response:
 async def roll_back(request: Request) -> Response:
     """Puts another version that is in the store in force."""
     form, sheet = await form_of(request), await sheet_of(request)
-    to, seen = _number(form.get("version", "")), _number(form.get("in_force", ""))
+    to, seen = number_of(form.get("version", "")), number_of(form.get("in_force", ""))
     try:
         done = await studio(request).roll_back(sheet.brand, to, seen, actor(request).name)
     except MovedOn as error:
@@ -133,10 +133,10 @@ async def roll_back(request: Request) -> Response:
 async def restore(request: Request) -> Response:
     """Takes the source of a version as the draft."""
     form, sheet = await form_of(request), await sheet_of(request)
-    found, _before = await studio(request).source(sheet.brand, _number(form.get("version", "")))
+    found, _before = await studio(request).source(sheet.brand, number_of(form.get("version", "")))
     content = Content.of_json(found.content)
     try:
-        await studio(request).save(sheet.brand, content, _number(form.get("revision", "")), actor(request).name)
+        await studio(request).save(sheet.brand, content, number_of(form.get("revision", "")), actor(request).name)
     except DraftMoved:
         return await _history(request, sheet, 409, _("There is a draft that you have not seen. Look at it first."))
     await audit(request).record("brand.restore", f"brand:{sheet.brand}", after={"draft_from": found.version})
@@ -146,10 +146,6 @@ async def restore(request: Request) -> Response:
 def _back(request: Request, to: str, says: str) -> Response:
     request.session["flash"] = says
     return RedirectResponse(to, 303)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else -1
 
 
 ROUTES = [

@@ -115,13 +115,13 @@ async def show(request: Request, tab: str, sheet: Sheet, view: View, status: int
     who = actor(request)
     may_edit = who.may(Permission.EDIT_PAGES)
     shared = {
-        "brand": sheet.brand, "name": sheet.content.values.get("name") or sheet.brand, "here": f"/pages/{sheet.brand}",
+        "brand": sheet.brand, "name": sheet.name, "here": f"/pages/{sheet.brand}",
         "tab": tab, "draft": sheet.draft, "revision": sheet.revision, "mark": sheet.mark, "view": view, "query": view.query,
         "published": await version_in_force(request, sheet.brand), "other": others_news(request, sheet.draft),
         "may_edit": may_edit, "may_publish": who.may(Permission.PUBLISH_PAGES), "lock": "" if may_edit else " disabled",
         "looks": [(look, look_word(look)) for look in LOOKS], "tongues": [(name, own_name(name)) for name in languages()],
         "widths": [(width, f"{width} px") for width in WIDTHS], "schemes": [("light", _("Light")), ("dark", _("Dark"))],
-        "problem": "", "conflict": "", "fault": "", "errors": _Blank(),
+        "problem": "", "conflict": "", "fault": "", "errors": by_field({}),
     }  # fmt: skip
     return framing(page(request, f"studio/{tab}.html", status, **{**shared, **values}))
 
@@ -142,6 +142,11 @@ class _Blank(dict[str, str]):
 def by_field(found: Mapping[str, str]) -> Mapping[str, str]:
     """The texts by field, with an empty one for each that has none."""
     return _Blank(found)
+
+
+def number_of(text: str) -> int:
+    """A revision or a version as a form sends it; -1, which none has, for what is no number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else -1
 
 
 def _one(given: str, known: tuple[str, ...], usual: str) -> str:
