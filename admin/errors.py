@@ -28,7 +28,7 @@ from admin.keys import NoKeys
 from admin.kv import KvError
 from admin.limits import BadValue
 from admin.log import log
-from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.operations import KeyReused, Refused, TooManySteps, UnknownQueue
 from admin.publish.errors import PublishError
 from admin.security import HEADERS
 from admin.state.brands import DraftMoved
@@ -45,7 +45,7 @@ from edge.core.question import BadQuestion
 _ON_PURPOSE = (
     Problem, UnknownQueue, UnknownPerson, UnknownToken, Changed, LastOwner, Refused, TooManySteps, BadBody, BadValue,
     StoreUnavailable, VisitRefused, NoKeys, StateUnavailable, NoSuchEntry, UnknownVersion, Faulty, Stale,
-    BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError, BadBundle,
+    KeyReused, BadQuestion, UnknownBrand, BadContent, MovedOn, DraftMoved, PublishError, KvError, BadBundle,
 )  # fmt: skip
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from admin import limits, steps
 from admin.configuration import ConfigurationSource
@@ -41,6 +43,16 @@ class TooManySteps(Exception):
 
     def __init__(self) -> None:
         super().__init__("this queue got too many steps within the hour; it takes more when the oldest are an hour old")
+
+
+class KeyReused(Exception):
+    """The same `Idempotency-Key` came before with something else to do."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this Idempotency-Key came before with another body, so nothing was done: repeat that one as it was, or give"
+            " each new request a key of its own"
+        )
 
 
 class Refused(Exception):
@@ -81,9 +93,20 @@ def new_request_id() -> str:
     return secrets.token_hex(16)
 
 
-def request_id_of(queue_id: str, action: str, idempotency_key: str) -> str:
-    """The request id that a key stands for, for this action on this queue."""
-    return hashlib.sha256(f"{queue_id}\n{action}\n{idempotency_key}".encode()).hexdigest()[:32]
+def request_id_of(queue_id: str, action: str, idempotency_key: str, asked: Any = None) -> str:
+    """The request id that a key stands for, for this action on this queue.
+
+    `asked`: what the body asks for, as JSON values; the id then refuses another (KeyReused). None: nothing, or not compared.
+    """
+    name = hashlib.sha256(f"{queue_id}\n{action}\n{idempotency_key}".encode()).hexdigest()[:32]
+    if asked is None:
+        return name
+    return f"{name}.{hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]}"
+
+
+def _id_of_step(request_id: str, number: int) -> str:
+    name, dot, asked = request_id.partition(".")
+    return f"{name}:{number}{dot}{asked}"
 
 
 class Operations:
@@ -117,7 +140,7 @@ class Operations:
     async def control(self, queue_id: str, action: Action, request_id: str, text: str = "") -> QueueView:
         """An operator's step; `text`: of a message or the value of a beacon.
 
-        Raises Refused when there is no state, or the step means nothing now.
+        Raises Refused when there is no state, or the step means nothing now; KeyReused.
         """
         queue = await self.configured(queue_id)
         answer = await self._store.run(_step(queue, action, request_id, text))
@@ -125,7 +148,7 @@ class Operations:
         if answer.verdict == "refused":
             raise Refused(steps.refusal(action, now))
         _refuse(answer, now)
-        return now
+        return replace(now, is_alone=action in steps.ALONE)
 
     async def start(self, queue_id: str) -> QueueView:
         """Opens a queue that has never run. A queue that runs is left as it is."""
@@ -139,7 +162,7 @@ class Operations:
         """Calls the next `count` (1 to ADMIT_AT_MOST), in steps, at most those who wait and for whom there is room.
 
         `over_rate`: they come in whatever the rate; `lane`: of this lane only. The same `request_id` calls nobody twice.
-        Raises Refused while nobody is called, BadValue for a lane that the queue does not have.
+        Raises Refused while nobody is called, BadValue for a lane that the queue does not have, KeyReused.
         """
         queue = await self.configured(queue_id)
         line = None if lane is None else _line(queue, lane)
@@ -147,7 +170,7 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until_s = clock() + ADMIT_BUDGET_S
         while called < count:
-            step = f"{request_id}:{called}"
+            step = _id_of_step(request_id, called)
             size = min(ADMIT_STEP, count - called)
             call = commands.admit(queue.scope, size, step, _random(), over_rate=over_rate, line=line)
             answer = await self._store.run(call)
@@ -162,7 +185,7 @@ class Operations:
             if called < count and clock() > until_s:
                 stopped = f"it took longer than {ADMIT_BUDGET_S:g} s; ask again for the rest"
                 break
-        now = await self.queue(queue_id)
+        now = replace(await self.queue(queue_id), is_alone=lane is not None)
         return Admitted(count, called, "" if called >= count else stopped or _shortfall(now, lane), now)
 
     async def revoke(self, queue_id: str, who: str, lane: str | None = None) -> QueueView:
@@ -198,7 +221,8 @@ class Operations:
     ) -> LimitsChange:
         """Sets live limits; the same `request_id` sets them once. `seen`: what whoever asks believes to be in force.
 
-        Raises BadValue for a combination that means nothing, Refused when there is no state, Overtaken when `seen` is not so.
+        Raises BadValue for a combination that means nothing, Refused when there is no state, Overtaken when `seen` is not so,
+        KeyReused.
         """
         queue = await self.configured(queue_id)
         async with self._changing[queue.scope]:
@@ -242,6 +266,8 @@ def _refuse(answer: Answer, now: QueueView) -> None:
         raise Refused(START_FIRST)
     if answer.verdict == "busy":
         raise TooManySteps
+    if answer.verdict == "reused":
+        raise KeyReused
     if answer.verdict != "ok":
         raise Refused(steps.no_calls(answer.verdict, now))
 

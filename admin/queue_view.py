@@ -64,12 +64,15 @@ class QueueView:
     members: tuple[str, ...] = ()
     arrived: int = 0
     present: int = 0
+    is_alone: bool = False
 
     @property
     def concerned(self) -> str:
-        """What an operator's step concerns: this queue, or all queues of its group."""
+        """What an operator's step concerns: this queue, or all queues of its group; after a step on it alone, that one."""
         if not self.queue.group:
             return _("this queue")
+        if self.is_alone:
+            return f"the queue {self.id} alone, of the group {self.queue.group}"
         return _("all queues of the group %(group)s: %(queues)s") % {"group": self.queue.group, "queues": ", ".join(self.members)}
 
     @property

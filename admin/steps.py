@@ -63,6 +63,11 @@ def refusal(action: Action, view: QueueView) -> str:
         return f"{action} means nothing while the queue is {view.status}"
     if view.opens_at_ms is None:
         return "the queue has no opens_at, so there is no draw that a beacon could be mixed into"
+    if view.beacon and not view.opened_at_ms:
+        return (
+            f"the value of the beacon is {view.beacon!r} already, and the first one that is told counts; another changes nothing."
+            " The next request that an edge gets draws the order and opens the queue. A queue that was reset takes a new value"
+        )
     if view.opened_at_ms:
         return f"the queue opened at {moment_text(view.opened_at_ms)}: its order stands, and a beacon changes it no more"
     return (

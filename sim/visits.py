@@ -63,7 +63,7 @@ class Visits:
         if person.two_tabs:
             self._stage.at(at_ms + 1_500, TAB, person)
         snapshot = self._stage.look(node, at_ms)
-        node.counters.visit(self._scope, f"{person.index:064x}")
+        node.counters.visit(self._scope, f"{person.index:064x}", at_ms)
         if snapshot is None:
             self._soon(person, BUSY_RETRY_S, at_ms, POLL)
         elif gives_no_places(snapshot):

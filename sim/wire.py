@@ -124,7 +124,7 @@ class Wire:
         if not fate.sent:
             node.failed(at_ms, away=fate.away)
             return
-        queue, (name, visits) = self._sale.queue, node.counters.visits(self._sale.queue.scope)
+        queue, (name, visits) = self._sale.queue, node.counters.visits(self._sale.queue.scope, at_ms)
         now_ms = self.redis_ms(fate.at_ms)
         call = commands.take_snapshot(queue.scope, self.hex(), node=name, visits=visits, now_ms=now_ms)
         answer = self.flush(call)

@@ -95,7 +95,10 @@ class QueueShape(Shape):
     )
     paused_alone: bool = Field(description="Whether this queue of a group is paused by itself; then its status is paused.")
     group: str | None = Field(description="The group whose totals it shares: then all numbers but `lanes` are the group's.")
-    concerned: str = Field(description="What a step concerns: this queue, or all queues of its group, by their ids.")
+    concerned: str = Field(
+        description="What a step concerns: this queue, or all queues of its group, by their ids; after a step on one of them alone"
+        " (pause_alone, open_alone, a batch of one lane), that one."
+    )
     lanes: list[LaneShape]
     counts: CountsShape
     inventory_left: int | None = Field(description="Units neither sold nor held by someone inside or called; null: no inventory.")
@@ -166,7 +169,7 @@ IDEMPOTENT: dict[str, Any] = {
             "name": "Idempotency-Key",
             "in": "header",
             "required": False,
-            "description": "A repeat with the same key changes nothing, for an hour at least.",
+            "description": "A repeat with the same key changes nothing, for an hour at least; with another body: 422.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255},
         }
     ]

@@ -18,7 +18,7 @@ from admin.configure.service import Faulty, Stale
 from admin.keys import NoKeys
 from admin.kv import KvError
 from admin.limits import BadValue
-from admin.operations import Refused, TooManySteps, UnknownQueue
+from admin.operations import KeyReused, Refused, TooManySteps, UnknownQueue
 from admin.publish.errors import PublishError
 from admin.request_ids import request_id
 from admin.state.brands import DraftMoved
@@ -81,6 +81,8 @@ def as_problem(error: Exception) -> Problem:
             return Problem(409, _sentence(error))
         case TooManySteps():
             return Problem(429, _sentence(error), {"Retry-After": str(BUSY_RETRY_AFTER_S)})
+        case KeyReused():
+            return Problem(422, _sentence(error), code="idempotency_key_reused")
         case BadBody():
             return Problem(error.status, _sentence(error))
         case PublishError():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -141,7 +142,7 @@ async def admit(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Calls the next people in line, at most those who wait and for whom there is room. `Idempotency-Key` makes a retry safe."""
     await desk(request).operations.configured(queue_id)
     batch = check_batch(await read_json(request))
-    request_id = _request_id(request, queue_id, "admit")
+    request_id = _request_id(request, queue_id, "admit", asdict(batch))
     done = await desk(request).operations.admit(
         queue_id, batch.count, request_id, over_rate=batch.over_rate, lane=batch.lane
     )
@@ -161,7 +162,7 @@ async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:
     """Changes limits at once. They hold until they go back to the configuration or a publish changes that very limit."""
     await desk(request).operations.configured(queue_id)
     changes = check_changes(await read_json(request))
-    change = await desk(request).operations.change_limits(queue_id, changes, _request_id(request, queue_id, "limits"))
+    change = await desk(request).operations.change_limits(queue_id, changes, _request_id(request, queue_id, "limits", changes))
     await audit(request).record("queue.limits", f"queue:{queue_id}", *changed(change, changes))
     return change.after.public()
 
@@ -169,15 +170,19 @@ async def change_limits(request: Request, queue_id: str) -> Mapping[str, Any]:
 async def _control(request: Request, queue_id: str, action: Action, text: str = "") -> Mapping[str, Any]:
     operations = desk(request).operations
     before = await operations.queue(queue_id)
-    view = await operations.control(queue_id, action, _request_id(request, queue_id, action), text)
+    view = await operations.control(queue_id, action, _request_id(request, queue_id, action, text or None), text)
     await audit(request).record(f"queue.{action}", f"queue:{queue_id}", *stepped(action, before, view))
     return view.public()
 
 
-def _request_id(request: Request, queue_id: str, action: str) -> str:
+def idempotency_key(request: Request) -> str | None:
+    """The key of a request, or None. Raises BadValue."""
     key = request.headers.get("idempotency-key")
-    if key is None:
-        return new_request_id()
-    if not _IDEMPOTENCY_KEY.fullmatch(key):
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         raise BadValue("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-    return request_id_of(queue_id, action, key)
+    return key
+
+
+def _request_id(request: Request, queue_id: str, action: str, asked: Any) -> str:
+    key = idempotency_key(request)
+    return new_request_id() if key is None else request_id_of(queue_id, action, key, asked)

@@ -17,7 +17,7 @@ from admin.api.access import api_router
 from admin.api.checks import keys
 from admin.api.models import IDEMPOTENT
 from admin.api.problems import Problem
-from admin.api.routes import described
+from admin.api.routes import described, idempotency_key
 from admin.api.schedule_models import STEP_BODY, ScheduleShape, StepShape
 from admin.audit import audit
 from admin.bodies import read_json
@@ -85,5 +85,5 @@ def _moment(body: Mapping[str, Any]) -> int:
 
 
 def _id(request: Request, queue_id: str) -> str:
-    key = request.headers.get("idempotency-key")
+    key = idempotency_key(request)
     return secrets.token_hex(8) if key is None else hashlib.sha256(f"{queue_id}\nschedule\n{key}".encode()).hexdigest()[:16]

@@ -8,7 +8,7 @@ from typing import Any
 from admin.desk import Desk
 from admin.operate import schedule
 from admin.operate.schedule import Wanted
-from admin.operations import Refused
+from admin.operations import KeyReused, Refused
 from admin.recorder import Recorder
 from admin.state import audit as audit_table
 from admin.state import schedule as table
@@ -25,7 +25,7 @@ async def scope_of(room: Desk, queue_id: str) -> tuple[Queue, list[str]]:
 
 
 async def add(room: Desk, recorder: Recorder, queue_id: str, wanted: Wanted, by: str, step_id: str) -> Step:
-    """Adds a step; the same `step_id` adds it once. Raises Clash, BadValue, UnknownQueue."""
+    """Adds a step; the same `step_id` adds it once. Raises Clash, BadValue, UnknownQueue, KeyReused for another of that id."""
     queue, ids = await scope_of(room, queue_id)
     now_ms = int(room.unix_s() * 1000)
     step = Step(step_id, queue_id, wanted.at_ms, wanted.changes, wanted.action, by, now_ms)
@@ -34,6 +34,8 @@ async def add(room: Desk, recorder: Recorder, queue_id: str, wanted: Wanted, by:
     def work(session: Any) -> Step:
         before = table.find(session, step_id)
         if before is not None:
+            if _values(before) != _values(step):
+                raise KeyReused
             return before
         schedule.check_against(wanted, queue, table.to_come(session, ids))
         table.add(session, step)

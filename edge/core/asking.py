@@ -89,7 +89,7 @@ def at_hand(queue: Queue, request: Request, context: Context) -> View | None:
 
 
 def _take(queue: Queue, request: Request, context: Context) -> Generator[Batch, Reply, View]:
-    node, visits = context.node.visits(queue.scope) if queue.start_queueing_above is not None else ("", 0)
+    node, visits = context.node.visits(queue.scope, request.now_ms) if queue.start_queueing_above is not None else ("", 0)
     call = commands.take_snapshot(queue.scope, script_random(request), node=node, visits=visits)
     name = f"snapshot:{queue.scope}"
     reply = yield Batch(name, [call], is_shared=True, max_age_ms=SNAPSHOT_MAX_AGE_MS)

@@ -174,7 +174,7 @@ def checkout(scope: str, epoch: str, position: int, visitor: str, step: Literal[
 
 
 def take_snapshot(scope: str, random: str, *, node: str = "", visits: int = 0, now_ms: int | None = None) -> Call:
-    """The full snapshot; also the queue's heartbeat. `visits`: new ones that `node` has seen since it began.
+    """The full snapshot; also the queue's heartbeat. `visits`: new ones that `node` has seen within the last minute.
 
     Verdicts: ok, missing.
     """
@@ -193,7 +193,8 @@ def open_queue(scope: str, epoch: str, seed: str, key: str, opens_at_ms: int, ra
 def control(scope: str, action: Action, request_id: str, random: str, *, text: str = "", now_ms: int | None = None) -> Call:
     """An operator's step; `text`: the message or the value of the beacon.
 
-    Verdicts: ok (status, epoch), refused (status), missing, busy.
+    A `request_id` may end in "." and a print of what is asked: with another print the same id is refused as reused.
+    Verdicts: ok (status, epoch), refused (status), missing, busy, reused.
     """
     return _call(scripts.CONTROL, scope, now_ms, random, action, request_id, text)
 
@@ -213,7 +214,8 @@ def admit(scope: str, count: int, request_id: str, random: str, *, over_rate: bo
           now_ms: int | None = None) -> Call:  # fmt: skip
     """Calls the next `count` waiting, at most 500 in one step; of one line, or in the order of the lines.
 
-    Verdicts: ok (called), missing, busy, or the state of a queue that calls nobody.
+    `request_id` as `control`.
+    Verdicts: ok (called), missing, busy, reused, or the state of a queue that calls nobody.
     """
     return _call(scripts.ADMIT, scope, now_ms, random, count, request_id, _flag(over_rate), line)
 
@@ -222,7 +224,8 @@ def set_limits(scope: str, values: Mapping[str, int | Literal["="] | None], rand
                now_ms: int | None = None) -> Call:  # fmt: skip
     """Live limits by their public names (`LIMITS`); None: no limit; "=": what the configuration says.
 
-    A repeated `request_id` changes nothing; without one a late repeat would undo what was set since. Verdicts: ok, missing, busy.
+    A repeated `request_id` changes nothing; without one a late repeat would undo what was set since. It is as
+    that of `control`. Verdicts: ok, missing, busy, reused.
     """
     pairs = [part for name, value in values.items() for part in (LIMITS[name], value)]
     return _call(scripts.LIMITS, scope, now_ms, random, request_id, *pairs)

@@ -14,6 +14,7 @@ _NETWORKS_AT_MOST = 20_000
 _TICKETS_AT_MOST = 4096
 _PASSES_AT_MOST = 4096
 _MINUTE_MS = 60_000
+_SLICE_MS = 5_000
 NETWORKS_OF_A_PASS = 1000
 
 
@@ -89,7 +90,8 @@ class NodeCounters:
         self._tickets: dict[str, None] = {}
         self._admissions: dict[str, deque[int]] = {}
         self._holds: dict[str, int] = {}
-        self._visits: dict[str, int] = {}
+        # scope -> (five seconds -> new visits in them), of the last minute
+        self._visits: dict[str, dict[int, int]] = {}
         self._visit_tickets: dict[str, None] = {}
         self.seen_from = SeenFrom()
         self._name = ""
@@ -135,7 +137,7 @@ class NodeCounters:
             del self._places[next(iter(self._places))]
         self._places[queue_id, network] = window
 
-    def visit(self, scope: str, ticket: str) -> None:
+    def visit(self, scope: str, ticket: str, now_ms: int) -> None:
         """Counts a new visit; the same `ticket` (64 random hex digits) is the same visit. The first one also names this node."""
         self._name = self._name or ticket[40:56]
         if ticket in self._visit_tickets:
@@ -143,11 +145,21 @@ class NodeCounters:
         if len(self._visit_tickets) >= _TICKETS_AT_MOST:
             del self._visit_tickets[next(iter(self._visit_tickets))]
         self._visit_tickets[ticket] = None
-        self._visits[scope] = self._visits.get(scope, 0) + 1
+        slices, at = self._visits.setdefault(scope, {}), now_ms // _SLICE_MS
+        slices[at] = slices.get(at, 0) + 1
+        self._forget_old(slices, at)
 
-    def visits(self, scope: str) -> tuple[str, int]:
-        """The node's name, empty before its first visit, and the new visits of a scope that it has seen since it began."""
-        return self._name, self._visits.get(scope, 0)
+    def visits(self, scope: str, now_ms: int) -> tuple[str, int]:
+        """The node's name, empty before its first visit, and the new visits of a scope in the last minute, to five seconds."""
+        slices = self._visits.get(scope, {})
+        self._forget_old(slices, now_ms // _SLICE_MS)
+        return self._name, sum(slices.values())
+
+    @staticmethod
+    def _forget_old(slices: dict[int, int], at: int) -> None:
+        # Of a clock that was set back, too.
+        for old in [each for each in slices if not at - _MINUTE_MS // _SLICE_MS < each <= at]:
+            del slices[old]
 
     def hold(self, queue_id: str, until_ms: int) -> None:
         """Redis has just been told of a newcomer who was handed a cookie: until then it need not be told of each."""

@@ -236,8 +236,8 @@ class Step(Saying):
             view = yield from look(queue, self.request, self.context)
             if view.away_ms >= AWAY_AFTER_MS:
                 raise StoreAway(view.away_ms)
-            if self.wants_in and hopeful is None:
-                node.visit(queue.scope, self.request.random)
+            if self.wants_in and hopeful is None and queue.start_queueing_above is not None:
+                node.visit(queue.scope, self.request.random, self.request.now_ms)
             if gives_no_places(view.snapshot):
                 return self._turned_away(view.snapshot, view.snapshot.status)
             if has_to_work:

@@ -89,6 +89,10 @@ def test_a_beacon_counts_from_opens_at_until_the_draw(admin: Admin) -> None:
     admin.visitors.client.hset(state, mapping={"prequeue_at": str(now - 5000), "opens_at": str(now - 1000), "length": "1"})
     told = admin.api("POST", "/queues/sale/beacon", json={"value": "b1"})
     assert (told.status_code, told.json()["beacon"]) == (200, "b1")
+    for value in ("b2", "b1"):
+        second = detail(admin, "beacon", {"value": value}, 409)
+        assert "is 'b1' already" in second
+        assert "Send it then" not in second
     admin.api("POST", "/queues/sale/reset")
     admin.api("POST", "/queues/sale/open")
     wait_until(lambda: admin.api("GET", "/queues/sale").json()["status"] == "open", "the opening")
@@ -128,12 +132,15 @@ def test_one_queue_of_a_group_is_paused_by_itself(admin: Admin) -> None:
 
     told = admin.api("POST", "/queues/fr/pause_alone").json()
     assert (told["status"], told["paused_alone"], told["mode"]) == ("paused", True, "open")
+    assert told["concerned"] == "the queue fr alone, of the group eu"
+    assert admin.api("GET", "/queues/fr").json()["concerned"] == "all queues of the group eu: de, fr"
     assert (seen("de"), seen("fr")) == (("open", False), ("paused", True))
     admin.api("POST", "/queues/de/pause")
     assert seen("de") == ("paused", False)
     admin.api("POST", "/queues/fr/open")
     assert (seen("de"), seen("fr")) == (("open", False), ("paused", True)), "the group is open, the queue is not"
-    assert admin.api("POST", "/queues/fr/open_alone").json()["status"] == "open"
+    told = admin.api("POST", "/queues/fr/open_alone").json()
+    assert (told["status"], told["concerned"]) == ("open", "the queue fr alone, of the group eu")
 
 
 def test_a_queue_without_a_group_is_not_paused_by_itself(admin: Admin) -> None:

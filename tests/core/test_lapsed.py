@@ -113,11 +113,33 @@ def test_above_the_threshold_of_new_visits_everyone_queues(visits: int, is_queue
     for number in range(visits):
         Browser(here, client=f"198.51.{number}.1").get()
         here.pass_time(0.6)
-    name, count = here.node.context.node.visits("launch")
+    name, count = here.node.context.node.visits("launch", here.now_ms)
     assert (len(name), count) == (16, visits)
     here.pass_time(1)
     late = Browser(here, client="192.0.2.1").get()
     assert (late.forwarded is None) is is_queueing
+
+
+@pytest.mark.parametrize("gap_s", [0.05, 0.6])
+def test_after_silence_the_first_newcomer_goes_straight_in(gap_s: float) -> None:
+    """A crowd of twenty, told or untold by then, and nobody's request for two minutes."""
+    here = World(queue(rate=30, burst=1, start_queueing_above=5, always_queue=True, candidate_hold_s=1))
+    for number in range(20):
+        last = Browser(here, client=f"198.51.{number}.1").get()
+        here.pass_time(gap_s)
+    assert last.forwarded is None
+    here.pass_time(125)
+    for number in range(3):
+        assert Browser(here, client=f"192.0.{number}.1").get().forwarded is not None
+        here.pass_time(1)
+
+
+def test_a_crowd_that_nobody_has_told_of_yet_counts_when_it_is_told() -> None:
+    here = World(queue(rate=30, burst=1, start_queueing_above=5, always_queue=True))
+    for number in range(20):
+        Browser(here, client=f"198.51.{number}.1").get()
+    here.pass_time(30)
+    assert Browser(here).get().forwarded is None
 
 
 def test_a_reload_is_no_way_out() -> None:

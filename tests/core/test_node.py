@@ -150,3 +150,23 @@ def test_a_granted_pass_is_found_by_any_token_of_the_visit() -> None:
     for number in range(5000):
         granted.remember(Pass("q", "e", str(number), 3, 10, 20))
     assert len(granted._passes) <= 4096
+
+
+def test_new_visits_are_those_of_the_last_minute() -> None:
+    node = NodeCounters()
+    assert node.visits("q", NOW_MS) == ("", 0)
+    for number in range(20):
+        node.visit("q", f"{number:064x}", NOW_MS + number * 100)
+        node.visit("q", f"{number:064x}", NOW_MS + number * 100)
+    name, count = node.visits("q", NOW_MS + 3000)
+    assert (len(name), count, node.visits("other", NOW_MS)[1]) == (16, 20, 0)
+    assert node.visits("q", NOW_MS + 50_000)[1] == 20
+    node.visit("q", "f" * 64, NOW_MS + 55_000)
+    assert [node.visits("q", NOW_MS + at_ms)[1] for at_ms in (62_000, 110_000, 116_000)] == [1, 1, 0]
+
+
+def test_visits_of_a_clock_that_was_set_back_do_not_stay() -> None:
+    node = NodeCounters()
+    node.visit("q", "0" * 64, NOW_MS)
+    assert node.visits("q", NOW_MS - 10 * MINUTE_MS)[1] == 0
+    assert node.visits("q", NOW_MS)[1] == 0

@@ -41,6 +41,18 @@ def test_a_repeated_request_calls_nobody_twice_for_an_hour(manual: Line) -> None
     assert manual.number("cursor") == 4
 
 
+def test_an_id_that_came_with_another_print_is_refused_and_changes_nothing(manual: Line) -> None:
+    manual.places(9)
+    assert manual.admit(4, "batch.a1").number(0) == 4
+    assert [manual.admit(6, each).verdict for each in ("batch.b2", "batch")] == ["reused"] * 2
+    assert (manual.admit(4, "batch.a1").number(0), manual.number("cursor")) == (4, 4)
+    assert manual.set_limits("one.a", max_active=5).verdict == "ok"
+    assert manual.set_limits("one.b", max_active=6).verdict == "reused"
+    assert manual.number("max_active") == 5
+    assert manual.control("pause", "same.x").verdict == "ok"
+    assert manual.control("pause", "same.y").verdict == "reused"
+
+
 def test_request_ids_of_different_steps_do_not_meet(manual: Line) -> None:
     manual.places(3)
     assert manual.control("pause", "same").details[0] == "paused"

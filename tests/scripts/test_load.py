@@ -22,12 +22,12 @@ def test_above_the_threshold_people_queue_and_below_it_again_they_do_not(store: 
     line.snapshot("node b", 29)
     assert line.seen().is_dormant
     line.wait(1)
-    line.snapshot("node b", 40)
+    line.snapshot("node b", 45)
     assert not line.seen().is_dormant, "the nodes' counts are added"
     line.join("v1", direct=True, wants_in=True)
     assert line.join("v2", direct=True, wants_in=True).verdict == "candidate"
     line.wait(62)
-    line.snapshot("node a", 150)
+    line.snapshot("node a", 85)
     assert not line.seen().is_dormant, "above four fifths it goes on"
     for _ in range(40):
         line.wait(10)
@@ -35,12 +35,44 @@ def test_above_the_threshold_people_queue_and_below_it_again_they_do_not(store: 
     assert line.seen().is_dormant
 
 
-def test_a_report_that_is_told_twice_counts_once_and_a_new_node_brings_nothing_old(store: Store) -> None:
+def test_a_report_that_is_told_twice_counts_once_and_what_is_told_grows_old(store: Store) -> None:
     line = Line(store, start_queueing_above=10)
-    line.snapshot("node a", 1000)
     for _ in range(5):
-        line.snapshot("node a", 1008)
-    assert (line.number("visits_now"), line.seen().is_dormant) == (8, True)
+        line.snapshot("node a", 8)
+        line.snapshot("node b", 2)
+    assert line.seen().is_dormant
+    line.wait(30)
+    line.snapshot("node b", 6)
+    assert line.seen().is_dormant, "half of what node a told is older than a minute"
+    line.snapshot("node a", 5)
+    line.wait(0.5)
+    line.snapshot()
+    assert not line.seen().is_dormant
+    line.wait(61)
+    line.snapshot()
+    assert line.store.command("HLEN", "st:{q}:nodes") == 0, "nodes that tell nothing are forgotten"
+
+
+def test_many_nodes_are_counted_and_no_more_than_the_bound_is_kept(store: Store) -> None:
+    line = Line(store, start_queueing_above=200)
+    for node in range(300):
+        line.snapshot(f"node {node}", 1)
+    line.wait(1)
+    line.snapshot()
+    assert (line.store.command("HLEN", "st:{q}:nodes"), line.seen().is_dormant) == (256, False)
+
+
+def test_after_silence_the_first_newcomer_walks_in_however_late_the_crowd_was_told(store: Store) -> None:
+    """Nobody looked between the crowd and the newcomer; what the node tells then is of its own last minute."""
+    line = Line(store, admit_per_minute=30, burst=1, always_queue=True, start_queueing_above=5, candidate_hold_s=1)
+    line.snapshot("node a", 20)
+    line.wait(0.5)
+    line.snapshot("node a", 20)
+    assert line.join("v1", direct=True, wants_in=True).verdict == "candidate"
+    line.wait(125)
+    line.snapshot("node a", 0)
+    for number in range(3):
+        assert line.join(f"w{number}", direct=True, wants_in=True).verdict == "inside"
 
 
 def test_the_caps_hold_while_nobody_has_to_queue(store: Store) -> None:

@@ -3,6 +3,7 @@
 -- is over the rate. No credit is left.
 -- ARGV  3 count   4 request id   5 '1' if those called now come in whatever the rate   6 line, or empty for all
 -- Answers: {'ok', called}   {status}: nobody is called now   {'missing'}   {'busy'}: too many steps within the hour
+--          {'reused'}: the id came with something else before (requests.lua)
 --@include engine
 --@include requests
 --@include snapshot_reply
@@ -78,7 +79,8 @@ end
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 local request_id = 'admit ' .. ARGV[4]
-local before = recall(request_id)
+local before, is_reused = recall(request_id)
+if is_reused then return { { 'reused' }, short_snapshot(s) } end
 if before then return { { 'ok', before }, short_snapshot(s) } end
 tick(s)
 pump(s)

@@ -2,7 +2,7 @@
 -- ARGV  3 action: open (also: resume), pause, drain, close, maintenance, reset, message, beacon; of one queue of a group: pause_lines,
 --       open_lines   4 request id   5 text of a message, value of a beacon, or each line with its weight: '1:2000,2:1000'
 -- Answers: {'ok', status, epoch}   {'refused', status}: the step means nothing now   {'missing'}
---          {'busy'}: too many steps within the hour
+--          {'busy'}: too many steps within the hour   {'reused'}: the id came with something else before (requests.lua)
 --@include engine
 --@include requests
 --@include snapshot_reply
@@ -34,7 +34,8 @@ end
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 local request_id = ARGV[3] .. ' ' .. ARGV[4]
-local before = recall(request_id)
+local before, is_reused = recall(request_id)
+if is_reused then return { { 'reused' }, short_snapshot(s) } end
 if before then
   local status, epoch = string.match(before, '^(%S+) (%S+)$')
   return { { 'ok', status, epoch }, short_snapshot(s) }

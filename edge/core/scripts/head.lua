@@ -14,7 +14,7 @@
 --      14 requests: answers to request ids (hash)
 --      15 visits: 'h' member = hard end of the visit, 'c' member = end of its checkout, 'o' member = called over the rate (hash)
 --      16 passed: which position the cursor had passed when (zset, score as ready, member 'line:position:lease ms')
---      17 invites: invitation -> visitor who used it (hash)   18 nodes: node -> its count of new visits (hash)
+--      17 invites: invitation -> visitor who used it (hash)   18 nodes: node -> new visits of its last minute, and when it said so (hash)
 --      19 sample: far back and seen lately (zset, score = lease ms; negative: closed the page then)   20 events (stream)
 --      21 holders: a key that the site vouched for -> count and member of its last place (hash); see holder.lua
 --      22 joins: when places were taken (zset, score as ready)   23 figures: counts of waits (hash); both as figures.lua says

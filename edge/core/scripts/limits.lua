@@ -2,7 +2,7 @@
 -- ARGV  3 request id, or '' (then a repeat sets the values again)
 --       4... pairs of name and value: rate, burst, max_active, inventory; '' = no limit, '=' = what the configuration says
 -- Answers: {'ok', rate, burst, max_active, inventory, names of the live ones}   {'missing'}   {'busy'}: too many steps within
---          the hour
+--          the hour   {'reused'}: the id came with something else before (requests.lua)
 --@include engine
 --@include requests
 --@include snapshot_reply
@@ -28,13 +28,16 @@ end
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 local request_id = ARGV[3] ~= '' and 'limits ' .. ARGV[3] or nil
+local before, is_reused
+if request_id then before, is_reused = recall(request_id) end
+if is_reused then return { { 'reused' }, short_snapshot(s) } end
 -- Time until now is earned at the old rate; nobody is called any more by the old limits.
 tick(s)
-if request_id and is_crowded(s) and not recall(request_id) then
+if request_id and is_crowded(s) and not before then
   save_state(s)
   return { { 'busy' }, short_snapshot(s) }
 end
-if not request_id or not recall(request_id) then set_live(s) end
+if not before then set_live(s) end
 if request_id then remember(s, request_id, 'set') end
 pump(s, true)
 save_state(s)

@@ -157,19 +157,20 @@ local function take_sample(s)
   end
 end
 
--- New visits of the last minute, of which a part lies in the span before this one.
+-- New visits of the last minute, by what each node told of its own; of what it told a while ago a part is older by now. Nodes of
+-- which nothing counts any more are forgotten.
 local function visits_per_minute(s)
-  local passed = s.clock - s.visits_at
-  if passed >= 2 * VISITS_SPAN_MS then
-    s.visits_at, s.visits_now, s.visits_before = s.clock, 0, 0
-  elseif passed >= VISITS_SPAN_MS then
-    s.visits_at, s.visits_before, s.visits_now = s.visits_at + VISITS_SPAN_MS, s.visits_now, 0
+  local told, sum, silent = call('HGETALL', NODES), 0, {}
+  for i = 1, #told, 2 do
+    local count, at = string.match(told[i + 1], '^(%d+) (%d+)$')
+    local part = count and 1 - (s.clock - at) / VISITS_SPAN_MS or 0
+    if part > 0 then sum = sum + count * part else silent[#silent + 1] = told[i] end
   end
-  local part = 1 - (s.clock - s.visits_at) / VISITS_SPAN_MS
-  return s.visits_now + math.floor(s.visits_before * part)
+  if #silent > 0 then call('HDEL', NODES, unpack(silent)) end
+  return sum
 end
 
--- Queueing begins above the threshold; it ends when a minute stayed under four fifths of it and nobody waits.
+-- Queueing begins above the threshold; it ends when a minute long no look found more than four fifths of it, and nobody waits.
 local function watch_load(s)
   if not s.above then return end
   local visits = visits_per_minute(s)

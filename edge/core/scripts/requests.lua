@@ -4,10 +4,16 @@ local REQUESTS_AT_MOST = 5000
 local KEEP_REQUESTS_MS = 3600000
 local PRUNE_EVERY_MS = 600000
 
--- The first answer to this id, or nil.
+-- An id may end in '.' and a print of what is asked: the same id with another print is another request.
+local function read_id(request_id) return string.match(request_id, '^([^.]*)%.?(.*)$') end
+
+-- The first answer to this id, or nil; and whether something else was asked then.
 local function recall(request_id)
-  local found = call('HGET', REQUESTS, request_id)
-  return found and string.match(found, '^%d+ (.*)$') or nil
+  local id, print = read_id(request_id)
+  local found = call('HGET', REQUESTS, id)
+  if not found then return nil, false end
+  local asked, answer = string.match(found, '^%d+%.?(%S*) (.*)$')
+  return answer, asked ~= print
 end
 
 local function is_crowded(s)
@@ -26,5 +32,6 @@ local function is_crowded(s)
 end
 
 local function remember(s, request_id, answer)
-  call('HSET', REQUESTS, request_id, text(s.clock) .. ' ' .. answer)
+  local id, print = read_id(request_id)
+  call('HSET', REQUESTS, id, text(s.clock) .. (print == '' and '' or '.' .. print) .. ' ' .. answer)
 end

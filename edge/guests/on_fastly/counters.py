@@ -1,4 +1,4 @@
-"""What a point of presence counts, since a sandbox lives for one request: places per network, and admissions without Redis."""
+"""What a point of presence counts, since a sandbox lives for one request: places, new visits, admissions without Redis."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ RATE_COUNTER = "STANCHION_RATE_COUNTER"
 _WINDOW_S = 60
 _MINUTE_MS = 60_000
 _TICKET_BUDGET_MS = 50
+_NODE, _NODE_KEPT_MS = "stanchion/node", 3_600_000
 
 
 class PopCounters(NodeCounters):
     """Counts of one point of presence.
 
-    Places are counted by the edge rate counter that `counter` names ("" for none); it may count up to a tenth too little, and
-    is a shield in front of Redis, not an authority. Admissions without Redis need none: there are as many tickets as may be let
-    in within a minute, one is on offer at a time, and one that was taken is worth nothing for a minute.
+    Places and new visits are counted by the edge rate counter that `counter` names ("" for none); it may count up to a tenth too
+    little: a shield in front of Redis, not an authority. Admissions without Redis need none: as many tickets as may be let in
+    within a minute, one is on offer at a time, and one that was taken is worth nothing for a minute.
     """
 
     def __init__(self, counter: Callable[[], str], trouble: Callable[[str], None]) -> None:
@@ -37,16 +38,39 @@ class PopCounters(NodeCounters):
         return super().take_place(queue_id, network, limit_per_minute, now_ms, ticket)
 
     def _is_over(self, entry: str, limit: int) -> bool:
+        return bool(self._counter()) and self._count(entry, 1) > limit
+
+    def _count(self, entry: str, more: int) -> int:
+        """How often the entry was counted in the last minute, with `more` now; 0 when nothing counts."""
         name = self._counter()
-        if not name:
-            return False
         try:
             with erl.RateCounter.open(name) as counter:
-                counter.increment(entry, 1)
-                return bool(counter.lookup_count(entry, _WINDOW_S) > limit)
+                if more:
+                    counter.increment(entry, more)
+                return int(counter.lookup_count(entry, _WINDOW_S))
         except Err as error:
             self._trouble(f"the rate counter {name} does not count: {type(error.value).__name__}")
-            return False
+            return 0
+
+    def visit(self, scope: str, ticket: str, now_ms: int) -> None:
+        """Counts a new visit of this point of presence, whose name the first one gives."""
+        if not self._counter():
+            self._trouble(f"{RATE_COUNTER} names no rate counter: new visits are not counted, start_queueing_above never begins")
+            return
+        self._count(f"visits {scope}", 1)
+        try:
+            if memory.recall(_NODE) is None:
+                memory.remember(_NODE, ticket[40:56], _NODE_KEPT_MS)
+        except Err as error:
+            self._trouble(f"new visits are not told: {type(error.value).__name__}")
+
+    def visits(self, scope: str, now_ms: int) -> tuple[str, int]:
+        """The name of this point of presence, empty before its first visit, and its new visits of the last minute."""
+        try:
+            node = (self._counter() and memory.recall(_NODE)) or ""
+        except Err:
+            node = ""
+        return node, self._count(f"visits {scope}", 0) if node else 0
 
     def take_store_error_admission(self, queue_id: str, per_minute: int, now_ms: int) -> bool:
         """One admission without Redis: never more than `per_minute` within a minute, spread over it."""

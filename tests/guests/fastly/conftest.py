@@ -16,6 +16,7 @@ QUEUES = [
     queue("hand", manual=True),
     queue("jp", manual=True, routes=[{"path": "/country/*"}], countries=["JP"], other_countries="pass"),
     queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
+    queue("few", always_queue=True, admit_per_minute=6000, start_queueing_above=3),
     queue("let", manual=True, on_store_error="admit", store_error_admit_per_minute=2),
 ]
 

@@ -113,6 +113,35 @@ def test_redis_away_lets_as_many_in_as_the_queue_says(desk: Desk) -> None:
     assert statuses.count(200) == 1, "two a minute: one in each half of it"
 
 
+def _held_within_s(desk: Desk, seconds: float) -> bool:
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        _, answer, _ = desk.ask("/few/", client="203.0.113.9")
+        if answer.status != 200:
+            return True
+        time.sleep(0.3)
+    return False
+
+
+def test_new_visits_are_counted_by_the_point_of_presence_though_a_sandbox_sees_one(desk: Desk) -> None:
+    desk.platform.counters.clear()
+    for number in range(4):
+        _, answer, _ = desk.ask("/few/", client=f"192.0.{number}.1")
+        assert answer.status == 200
+    assert desk.platform.counters["places visits few"] == 4
+    assert _held_within_s(desk, 10)
+
+
+def test_without_a_rate_counter_the_log_says_that_visits_are_not_counted(desk: Desk) -> None:
+    del desk.platform.settings["STANCHION_RATE_COUNTER"]
+    desk.ask("/few/", client="192.0.2.1")
+    desk.ask("/calm/")
+    lines = [str(line) for line in desk.platform.lines("counter.failed")]
+    assert len(lines) == 1
+    assert "STANCHION_RATE_COUNTER" in lines[0]
+    assert "start_queueing_above" in lines[0]
+
+
 def test_the_last_good_configuration_stays(desk: Desk) -> None:
     desk.ask("/hand/")
     desk.platform.kv = lambda key: b'{"queues": ['

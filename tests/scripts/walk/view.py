@@ -43,7 +43,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     ),
     "of what walked queues do not have: a schedule, a draw, lines, a threshold, a second generation, a sample": (
         "opened_at", "opened_lease", "is_counted", "draw_key", "draw_seed", "beacon", "chain", "drawn", "pass", "is_dormant",
-        "quiet_from", "visits_at", "visits_now", "visits_before", "killed", "begun_by", "sample_from",
+        "quiet_from", "killed", "begun_by", "sample_from",
     ),
 }  # fmt: skip
 
