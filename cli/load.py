@@ -14,6 +14,12 @@ from sim.load.target import TargetError, checked_target
 from sim.load.visitors import Plan, run_load
 from sim.load.watch import Expected, Watch, as_text
 
+_UNGUARDED = (
+    "all were let through without a token of a queue, so no queue was tried: none guards {target}, a rule lets it pass,"
+    " or its answers are for shared caches, which carry no cookies. `stanchion explain {target}` says which; give an address"
+    " that a queue guards."
+)
+
 
 @click.command()
 @click.argument("url")
@@ -32,7 +38,8 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
          json_file: Path | None) -> None:  # fmt: skip
     """Send visitors to URL, a protected address of an edge on this machine, and print latencies.
 
-    Exit code 1 when a visitor sees a law broken: a position shown twice, or more admissions than you said to expect.
+    Exit code 1 when a visitor sees a law broken: a position shown twice, or more admissions than you said to expect; and when
+    everyone was let through without a token of a queue, since then nothing was tried.
     """
     check_writable(json_file)
     try:
@@ -50,3 +57,5 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
         raise click.ClickException(f"nothing answers at {target}: is the edge running?")
     if watch.broken:
         raise click.ClickException(f"{len(watch.broken)} faults were seen")
+    if watch.is_unguarded:
+        raise click.ClickException(_UNGUARDED.format(target=target))

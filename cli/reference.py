@@ -64,8 +64,8 @@ MEANINGS = (
     ("several of them", "each is a cap; the tightest decides"),
     ("`manual`", "nobody is called but in batches by an operator; limits stay caps; `always_queue` adds nothing"),
     ("`always_queue`", "nobody walks straight in; with no limit set, everyone is called at once"),
-    ("`start_queueing_above`", "up to so many new visits a minute nobody is held by the rate; above it the rate counts, until for a "
-     "minute no more than four fifths of it came a minute and nobody waits; `max_active` and `inventory` count all the "
+    ("`start_queueing_above`", "up to so many new visits a minute nobody is held by the rate; above it the rate counts, until "
+     "for a minute no more than four fifths of it came a minute and nobody waits; `max_active` and `inventory` count all the "
      "time"),
     ("`start_queueing_above` and `always_queue`", "above it everyone queues, below it nobody who finds room"),
     ("`opens_at` without `prequeue_at`", "before it nobody gets a place; from then on first come, first served"),

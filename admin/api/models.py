@@ -96,7 +96,7 @@ class QueueShape(Shape):
     paused_alone: bool = Field(description="Whether this queue of a group is paused by itself; then its status is paused.")
     group: str | None = Field(description="The group whose totals it shares: then all numbers but `lanes` are the group's.")
     concerned: str = Field(
-        description="What a step concerns: this queue, or all queues of its group, by their ids; after a step on one of them alone"
+        description="What a step concerns: this queue, or all queues of its group, by their ids; after a step on one alone"
         " (pause_alone, open_alone, a batch of one lane), that one."
     )
     lanes: list[LaneShape]

@@ -65,8 +65,7 @@ class Visitor:
 
     async def _until_called(self) -> bool:
         """Polls until the turn has come; False when the tab is closed before."""
-        queue = next((match[1] for name in self._jar if (match := _COOKIE.fullmatch(name))), None)
-        poll_s = 1.0
+        queue, poll_s = self._queue(), 1.0
         while True:
             await asyncio.sleep(max(0.2, poll_s * self._random.uniform(0.8, 1.2)))
             if self._now_s() >= self._closes_s:
@@ -82,6 +81,10 @@ class Visitor:
                 continue  # the minute is full: poll_s says when
             if status and status.get("state") not in _WAITING:
                 return True
+
+    def _queue(self) -> str | None:
+        """The queue whose token this visitor holds, or None."""
+        return next((match[1] for name in self._jar if (match := _COOKIE.fullmatch(name))), None)
 
     async def _works(self, status: dict[str, Any]) -> bool:
         """Does the work that the queue asks for; whether there was any to do."""
@@ -105,13 +108,14 @@ class Visitor:
         return "stanchion-state" not in answer.headers and answer.status_code < 500 and answer.status_code != 429
 
     async def _visit(self) -> None:
-        self._watch.came_in(self._now_s())
+        queue = self._queue()
+        self._watch.came_in(self._now_s(), has_token=queue is not None)
         self._watch.outcomes["came in"] += 1
         ends_s = self._now_s() + self._plan.visit_s
         while (left_s := min(ends_s, self._plan.lasts_s) - self._now_s()) > 0:
             await asyncio.sleep(min(left_s, 1.0))
             await self._ask("inside", self._url, "text/html")
-        queue = next((match[1] for name in self._jar if (match := _COOKIE.fullmatch(name))), None)
+        queue = self._queue() or queue
         if queue is not None:
             await self._ask("leave", f"{self._site}/.stanchion/{queue}/leave", "application/json", "POST")
         self._watch.went_out()

@@ -30,6 +30,7 @@ class Watch:
     broken: list[str] = field(default_factory=list)
     came_in_s: list[float] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
+    without_token: int = 0
     inside: int = 0
     most_inside: int = 0
     _holders: dict[tuple[str, str, int], int] = field(default_factory=dict)
@@ -53,8 +54,9 @@ class Watch:
         if before != (lane, position):
             self.broken.append(f"visitor {who} stood at {before[1]} and then at {position}")
 
-    def came_in(self, at_s: float) -> None:
-        """A visitor is let through."""
+    def came_in(self, at_s: float, *, has_token: bool = True) -> None:
+        """A visitor is let through; `has_token`: by a queue, as far as it shows."""
+        self.without_token += not has_token
         self.came_in_s.append(at_s)
         self.inside += 1
         self.most_inside = max(self.most_inside, self.inside)
@@ -62,6 +64,11 @@ class Watch:
     def went_out(self) -> None:
         """A visit is over."""
         self.inside -= 1
+
+    @property
+    def is_unguarded(self) -> bool:
+        """Whether people came in and no queue had anything to do with it."""
+        return 0 < len(self.came_in_s) == self.without_token
 
     def fullest_minute(self) -> int:
         """Most visitors who came in within 60 s."""
@@ -89,6 +96,7 @@ class Watch:
             "answers": dict(sorted(self.statuses.items())),
             "visitors": dict(sorted(self.outcomes.items())),
             "came_in": len(self.came_in_s),
+            "came_in_without_token": self.without_token,
             "fullest_minute": self.fullest_minute(),
             "most_inside": self.most_inside,
             "broken": self.broken,
@@ -110,5 +118,7 @@ def as_text(data: dict[str, Any]) -> str:
     lines.append("visitors: " + ", ".join(f"{name}: {count:,}" for name, count in data["visitors"].items()))
     lines.append(f"came in:  {data['came_in']:,}; {data['fullest_minute']:,} in the fullest 60 s; "
                  f"{data['most_inside']:,} inside at once")  # fmt: skip
+    if data["came_in_without_token"]:
+        lines.append(f"no token: {data['came_in_without_token']:,} of them, whom no queue let in as far as it shows")
     lines += [f"broken:   {what}" for what in data["broken"]]
     return "\n".join(lines)

@@ -24,7 +24,7 @@ def test_visitors_come_in_in_order_and_within_the_limits(stack: Stack, tmp_path:
     data = json.loads(figures.read_text())
     assert data["visitors"] == {"came in": 14, "still there at the end": 0}
     assert data["latency_ms"]["status"]["count"] > 0
-    assert data["latency_ms"]["leave"]["count"] == 14
+    assert (data["latency_ms"]["leave"]["count"], data["came_in_without_token"]) == (14, 0)
     assert 1 < data["most_inside"] <= 4
 
 
@@ -40,6 +40,19 @@ def test_visitors_do_the_work_that_a_queue_asks_for(stack: Stack) -> None:
     words = ["load", f"{stack.edge}/toil/x", "--people", "3", "--ramp-s", "0", "--lasts-s", "5", "--closers-percent", "0"]
     assert CliRunner().invoke(main, words).exit_code == 0
     assert stack.api("GET", "/queues/toil")["length"] == before + 3
+
+
+@pytest.mark.parametrize("is_the_edge", [True, False])
+def test_an_address_that_no_queue_guards_is_an_error(stack: Stack, tmp_path: Path, is_the_edge: bool) -> None:
+    figures, base = tmp_path / "load.json", stack.edge if is_the_edge else stack.origin.url
+    words = ["load", f"{base}/unguarded/x", "--people", "2", "--ramp-s", "0", "--visit-s", "0", "--lasts-s", "5",
+             "--json", str(figures)]  # fmt: skip
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 1
+    assert "no queue was tried" in result.output
+    assert f"stanchion explain {base}/unguarded/x" in result.output
+    data = json.loads(figures.read_text())
+    assert (data["came_in"], data["came_in_without_token"]) == (2, 2)
 
 
 def test_a_silent_address_is_said_in_words() -> None:
