@@ -30,11 +30,15 @@ _SPEAKS_OF_CACHES = frozenset(("cache-control", "cdn-cache-control", "surrogate-
 
 @dataclass(slots=True)
 class Conclusion:
-    """Headers to append, and calls to send; `note` says in words what was ignored and why."""
+    """Headers to append, and calls to send; `note` says in words what was ignored and why.
+
+    `event`: what the log calls that; `malformed command`: the site's engineer has to mend something.
+    """
 
     headers: tuple[tuple[str, str], ...] = ()
     calls: tuple[Call, ...] = ()
     note: str = ""
+    event: Literal["answer ignored", "malformed command"] = "answer ignored"
 
 
 def write_context(queue: Queue, held: Pass, set_cookies: tuple[str, ...], *, fresh: bool) -> str:
@@ -100,6 +104,10 @@ def _came_from_cache(headers: Headers) -> bool:
     return any(part.strip() in ("hit", "hit=?1") for part in said.split(";"))
 
 
+# What the origin may say, and which parameters that has.
+_PARAMETERS: Mapping[str, tuple[str, ...]] = {"revoke": (), "checkout": ("extend",), "complete": ("units",)}
+
+
 @dataclass(slots=True)
 class _Command:
     """What the origin wants of the visit; `note`: what of it was not understood. Without a reason the visit goes on.
@@ -111,6 +119,7 @@ class _Command:
     units: int = 0
     note: str = ""
     checkout: Literal["", "start", "extend"] = ""
+    is_malformed: bool = False
 
 
 def _command(headers: Headers) -> _Command:
@@ -119,21 +128,34 @@ def _command(headers: Headers) -> _Command:
         return _Command(None)
     if _came_from_cache(headers):
         return _Command(None, note="a command in an answer out of a cache")
-    verb, _, rest = values[0].partition(";")
-    verb = verb.strip().lower()
+    verb, *given = (part.strip() for part in values[0].lower().split(";"))
+    known = _PARAMETERS.get(verb)
+    if known is None:
+        return _malformed(_Command(None), f"an unknown command: {verb[:40]!r}; known are checkout, complete and revoke")
+    told = {name.strip(): value.strip() for name, _, value in (part.partition("=") for part in given if part)}
+    command = _command_of(verb, told)
+    unknown = [name for name in told if name not in known]
+    if unknown and not command.note:
+        return _malformed(command, f"{verb} with {unknown[0][:40]!r}, which it does not know and leaves out")
+    if len(values) > 1 and not command.note:
+        return _malformed(command, f"{len(values)} commands in one answer; only the first one counts: {verb}")
+    return command
+
+
+def _malformed(command: _Command, note: str) -> _Command:
+    return replace(command, note=note, is_malformed=True)
+
+
+def _command_of(verb: str, told: Mapping[str, str]) -> _Command:
     if verb == "revoke":
         return _Command("revoked")
     if verb == "checkout":
-        return _Command(None, checkout="extend" if rest.strip().lower() == "extend" else "start")
-    if verb != "complete":
-        return _Command(None, note=f"an unknown command: {verb[:40]!r}; known are checkout, complete and revoke")
-    name, _, number = rest.partition("=")
-    if name.strip().lower() != "units":
-        return _Command("completed", 1)
-    number = number.strip()
+        return _Command(None, checkout="extend" if "extend" in told else "start")
+    number = told.get("units", "1")
     if not _is_positive(number) or len(number) > len(str(UNITS_AT_MOST)) or int(number) > UNITS_AT_MOST:
         # The sale is over in any case; a slot kept for it would help nobody.
-        return _Command("completed", 1, f"units of {number[:40]!r}, taken for 1: a number from 1 to {UNITS_AT_MOST} is allowed")
+        note = f"units of {number[:40]!r}, taken for 1: a number from 1 to {UNITS_AT_MOST} is allowed"
+        return _malformed(_Command("completed", 1), note)
     return _Command("completed", int(number))
 
 
@@ -168,12 +190,18 @@ def _paying(queue: Queue, held: Pass, request: Request, context: Context) -> str
 
 def conclude(request: Request, line: str, status: int, headers: Headers, context: Context) -> Conclusion:
     """Reads the origin's answer (`headers` by lower-case name). `line`: the context of the forward, or empty."""
+    command = _command(headers)
+    concluded = _conclude(request, line, status, headers, context, command)
+    return replace(concluded, event="malformed command") if command.is_malformed else concluded
+
+
+def _conclude(request: Request, line: str, status: int, headers: Headers, context: Context, command: _Command) -> Conclusion:
     who = _who(request, line, context)
     if who is None:
-        return Conclusion(note="no pass stands behind this answer" if _values(headers, "stanchion-command") else "")
+        none = "no pass stands behind this answer" if _values(headers, "stanchion-command") else ""
+        return Conclusion(note=command.note or none)
     queue, held, fresh, set_cookies = who
     calls: tuple[Call, ...] = ()
-    command = _command(headers)
     note = command.note
     if command.reason is not None:
         context.granted.forget(held)

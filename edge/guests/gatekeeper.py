@@ -83,7 +83,7 @@ class WitWorld(wit_world.WitWorld):
         status, headers = crossing.read_answer(answer)
         conclusion = conclude(asked, context, status, headers, _KNOWLEDGE.context())
         if conclusion.note:
-            log.write(json.dumps({"event": "answer ignored", "why": conclusion.note, "request": asked.request_id}))
+            log.write(json.dumps({"event": conclusion.event, "why": conclusion.note, "request": asked.request_id}))
         # In full: nobody reads the replies here, so nobody would see that a name is not known.
         flavour = _KNOWLEDGE.context().flavour
         return crossing.write_conclusion(conclusion.headers, [call.eval(flavour) for call in conclusion.calls])

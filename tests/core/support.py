@@ -53,6 +53,7 @@ class Got:
     body: str = ""
     calls: list[str] = field(default_factory=list)
     note: str = ""
+    event: str = ""
 
     @property
     def forwarded(self) -> Forward | None:
@@ -160,7 +161,7 @@ class Browser:
         for call in ending.calls:
             self.world.run(call)
             node.calls.append(call.script.name)
-        return Got(decision, status, list(ending.headers), note=ending.note)
+        return Got(decision, status, list(ending.headers), note=ending.note, event=ending.event)
 
     def status(self, queue_id: str = "launch") -> Got:
         """One look at the status, which keeps to its schema whatever the test is about."""

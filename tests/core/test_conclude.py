@@ -136,8 +136,8 @@ def sold(world: World) -> int:
 @pytest.mark.parametrize(
     ("command", "units"),
     [
-        ("revoke", 0), ("complete", 1), (" Complete ", 1), ("REVOKE;x=1", 0), ("complete; units=3", 3), ("complete;units=3", 3),
-        ("complete; UNITS = 2", 2), ("complete; other=5", 1), ("complete;", 1),
+        ("revoke", 0), ("complete", 1), (" Complete ", 1), ("REVOKE;", 0), ("complete; units=3", 3), ("complete;units=3", 3),
+        ("complete; UNITS = 2", 2), ("complete;", 1),
     ],
 )  # fmt: skip
 def test_the_origin_ends_a_visit(command: str, units: int) -> None:
@@ -155,7 +155,27 @@ def test_units_that_are_no_number_count_as_one_and_are_noted(units: str) -> None
     world, inside = visit()
     got = inside.get(answer=said(f"complete; units={units}"))
     assert "units" in got.note
+    assert got.event == "malformed command"
     assert sold(world) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "units"),
+    [("complete; unit=5", 1), ("complete; 5", 1), ("complete; units=3; lang=de", 3), ("REVOKE; x=1", 0), ("revoke; units=2", 0)],
+)
+def test_a_parameter_that_is_unknown_is_left_out_and_noted(command: str, units: int) -> None:
+    world, inside = visit()
+    got = inside.get(answer=said(command))
+    assert (got.event, "which it does not know" in got.note) == ("malformed command", True)
+    assert sold(world) == units
+    assert world.snapshot().inside == 0
+
+
+def test_a_second_command_is_noted_and_the_first_one_counts() -> None:
+    world, inside = visit()
+    got = inside.get(answer=said("complete; units=2", "Stanchion-Command: revoke", "Cache-Control: private"))
+    assert (got.event, sold(world)) == ("malformed command", 2)
+    assert "2 commands" in got.note
 
 
 @pytest.mark.parametrize("command", ["", "complet", "revoke complete", "revoke, complete", "end", "\xff", "x" * 5000])
@@ -163,6 +183,7 @@ def test_an_unknown_command_changes_nothing_and_is_noted(command: str) -> None:
     world, inside = visit()
     got = inside.get(answer=said(command))
     assert "unknown command" in got.note
+    assert got.event == "malformed command"
     assert len(got.note) < 200
     assert (got.calls, got.headers) == ([], [])
     assert world.snapshot().inside == 1

@@ -108,7 +108,7 @@ class Forwarding:
             return Conclusion()
         told = conclude(self._request, self._step.context, status, headers, self._context)
         if told.note:
-            self._trouble("answer ignored", told.note)
+            self._trouble(told.event, told.note)
         self.after = told.calls
         return told
 

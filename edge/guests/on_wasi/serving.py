@@ -112,7 +112,7 @@ class Serving:
         pairs = [(name, value.decode("latin-1")) for name, value in headers]
         told = conclude(self._request, decision.context, status, pairs, self._around.knowledge.context())
         if told.note:
-            self._around.log("answer ignored", id=self._request.request_id, why=told.note)
+            self._around.log(told.event, id=self._request.request_id, why=told.note)
         # In full: nobody reads the replies here, so nobody would see that a name is not known.
         self._calls = [call.eval(self._around.redis.flavour) for call in told.calls]
         return [(name, value.encode("latin-1", "replace")) for name, value in weakest_first(told.headers)]
