@@ -337,6 +337,39 @@ def test_after_lost_state_a_pass_and_a_place_of_one_key_are_one_visit(is_pass_fi
     assert tablet.get().forwarded is not None
 
 
+@pytest.mark.parametrize("reason", ["completed", "left", "revoked"])
+def test_after_lost_state_a_renewed_pass_is_the_one_visit_of_its_key(reason: commands.EndReason) -> None:
+    here = keyed(one_visit_per_key=True)
+    phone = device(here)
+    phone.join()
+    inside(phone, here)
+    lose(here)
+    for _ in range(20):
+        here.live(20)
+        assert phone.get().forwarded is not None
+    end(here, phone, reason)
+    here.live(10)
+    tablet = device(here, client="192.0.2.4")
+    for browser, later_s in ((tablet, 0), (phone, 400)):
+        here.live(later_s)
+        browser.get()
+        assert browser.get(headers={"accept": JSON}).state == "had_visit"
+    assert here.snapshot().length == 0
+
+
+@pytest.mark.parametrize("was_over_before", [True, False])
+def test_a_visit_of_which_no_token_tells_after_a_loss_is_forgotten_as_the_docs_say(was_over_before: bool) -> None:
+    here = keyed(one_visit_per_key=True)
+    phone = device(here)
+    phone.join()
+    inside(phone, here)
+    if was_over_before:
+        end(here, phone, "completed")
+    lose(here)
+    here.live(700)
+    assert phone.join() == 1
+
+
 def test_a_group_gives_a_key_one_place() -> None:
     queues = [
         {"id": name, "name": name, "routes": [{"path": f"/{name}/*"}]} | {"visitor_key": "cookie:account"}

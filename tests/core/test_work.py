@@ -136,6 +136,16 @@ def test_nobody_works_while_nobody_has_to_queue() -> None:
     assert Browser(here).get().forwarded is not None
 
 
+@pytest.mark.parametrize(("above", "works"), [(None, True), (3, True), (100, False)])
+def test_with_always_queue_everyone_works_below_a_threshold_nobody(above: int | None, works: bool) -> None:
+    here = World(queue(proof_of_work_bits=18, rate=600, burst=50, always_queue=True, start_queueing_above=above))
+    for number in range(5):
+        Browser(here, client=f"198.51.{number}.1").get()
+        here.pass_time(0.6)
+    got = Browser(here).get(headers={"accept": JSON})
+    assert ("challenge" in got.json if got.forwarded is None else False) == works
+
+
 def test_with_an_account_the_work_is_asked_for_all_the_same() -> None:
     secret = "a secret of the shop with 32 bytes and more"
     here = working(visitor_key="cookie:account", visitor_key_required=True)
