@@ -16,14 +16,16 @@ from urllib.parse import quote
 
 import httpx
 
+from cli.deploy.hourly import CHANGES_PER_HOUR
+
 API_URL = "https://api.fastly.com"
 TIMEOUT_S = 30.0
 # A package of some megabytes on a slow line.
 UPLOAD_TIMEOUT_S = 300.0
 TRIES = 3
-#: Of one user in an hour; calls that only read are not counted. https://www.fastly.com/documentation/reference/api/#rate-limiting
-CHANGES_PER_HOUR = 1000
 WAIT_BEFORE_AGAIN_S = (0.5, 2.0)
+#: A limit that starts anew so soon is waited for; the hourly one is told.
+LONGEST_WAIT_S = 10.0
 _NAMES = re.compile(r"\{([a-z_:.A-Z0-9-]+)\}")
 _MASK = "********"
 
@@ -78,13 +80,13 @@ def _all_known(text: str, known: Mapping[str, str]) -> bool:
 
 
 class Api:
-    """The client. `sleep` gets seconds between two tries. Call `close` at the end."""
+    """The client. `sleep` gets seconds between two tries, `now` is Unix time in seconds. Call `close` at the end."""
 
     def __init__(self, token: str, url: str = API_URL, transport: httpx.BaseTransport | None = None,
-                 sleep: Callable[[float], None] = time.sleep) -> None:  # fmt: skip
+                 sleep: Callable[[float], None] = time.sleep, now: Callable[[], float] = time.time) -> None:  # fmt: skip
         headers = {"Fastly-Key": token, "Accept": "application/json", "User-Agent": "stanchion-deploy"}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_S, transport=transport)
-        self._sleep = sleep
+        self._sleep, self._now = sleep, now
 
     def close(self) -> None:
         """Gives the connections back."""
@@ -133,17 +135,21 @@ class Api:
 
     def _send(self, call: Call, known: Known) -> httpx.Response:
         # These may have made something before the answer was lost: it is for the next run to look.
-        tries = 1 if call.method == "POST" or call.path.endswith("/clone") else TRIES
-        for attempt in range(1, tries + 1):
+        repeatable = call.method != "POST" and not call.path.endswith("/clone")
+        for attempt in range(1, TRIES + 1):
+            wait_s: float | None = WAIT_BEFORE_AGAIN_S[attempt - 1] if repeatable and attempt < TRIES else None
             try:
                 answer = self._client.send(self._request(call, known))
             except httpx.HTTPError as error:
-                if attempt == tries:
+                if wait_s is None:
                     raise ApiError(f"{call.shown(known)}: no answer: {error or type(error).__name__}") from error
             else:
-                if answer.status_code < 500 or attempt == tries:
+                if answer.status_code == 429 and attempt < TRIES:
+                    # It was not done, whatever it was.
+                    wait_s = _until_reset_s(answer, self._now(), unknown_s=wait_s)
+                if wait_s is None or (answer.status_code < 500 and answer.status_code != 429):
                     return self._good(answer, call, known)
-            self._sleep(WAIT_BEFORE_AGAIN_S[attempt - 1])
+            self._sleep(wait_s)
         raise AssertionError("a last try returns or raises")
 
     def _request(self, call: Call, known: Known) -> httpx.Request:
@@ -174,6 +180,21 @@ class Api:
             return answer.json()
         except ValueError as error:
             raise ApiError(f"{call.shown(known)}: the answer is not JSON: {answer.text[:200]!r}") from error
+
+
+def _until_reset_s(answer: httpx.Response, now_s: float, *, unknown_s: float | None) -> float | None:
+    """How long to wait for a limit: None when that is too long, `unknown_s` when the answer does not say.
+
+    `Fastly-RateLimit-Reset` is Unix time, and comes with every change: https://www.fastly.com/documentation/reference/api/#rate-limiting
+    """
+    reset, after = (answer.headers.get(name, "") for name in ("fastly-ratelimit-reset", "retry-after"))
+    if after.isdigit():
+        wait_s = float(after)
+    elif reset.isdigit():
+        wait_s = max(0.0, int(reset) - now_s)
+    else:
+        return unknown_s
+    return wait_s if wait_s <= LONGEST_WAIT_S else None
 
 
 def _said(answer: httpx.Response) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 import click
 
 from cli.deploy.account import Found, check_token, look
-from cli.deploy.api import CHANGES_PER_HOUR, Api, ApiError
+from cli.deploy.api import Api, ApiError
+from cli.deploy.hourly import more_than_an_hour
 from cli.deploy.inputs import InputError, check_endpoint
 from cli.deploy.package import DEFAULT_PACKAGE, read_package
 from cli.deploy.plan import fingerprint, known, plan
+from cli.deploy.secrets import check_none_missing, notes
 from cli.deploy.steps import Begin, Runner, Step, StepFailed, Validate, carry_out
 from cli.deploy.trial import check_no_trial
 from cli.deploy.wanted import Options, Wanted, wanted
@@ -90,6 +92,9 @@ def _found(want: Wanted, api: Api, *, adopt: bool) -> Found:
     if found.has_active and found.base and not found.base.is_ours and not adopt:
         raise InputError(f"version {found.base.number} of {want.service} is live and was not made by this command; give another "
                          "--name, or --adopt to put the gate in its place")  # fmt: skip
+    check_none_missing(want.secrets, found.digests or ())
+    for note in notes(want.secrets, found.digests or ()):
+        click.echo(note)
     return found
 
 
@@ -136,19 +141,11 @@ def _show(steps: list[Step], runner: Runner, want: Wanted, *, dry_run: bool) -> 
         click.echo(f"  {step.what}")
         if dry_run:
             click.echo(f"      {runner.shown(step)}")
-    if (changes := sum(not isinstance(step.action, Begin | Validate) for step in steps)) > CHANGES_PER_HOUR:
-        click.echo(_more_than_an_hour(changes))
+    if note := more_than_an_hour(sum(not isinstance(step.action, Begin | Validate) for step in steps)):
+        click.echo(note)
     if want.package.setup.log_endpoints:
         names = ", ".join(want.package.setup.log_endpoints)
         click.echo(f"not part of it: the log endpoint {names}; add it in Fastly's console for where your logs go")
-
-
-def _more_than_an_hour(changes: int) -> str:
-    hours = -(-changes // CHANGES_PER_HOUR)
-    return (
-        f"note: {changes:,} changes, and Fastly takes {CHANGES_PER_HOUR:,} an hour from one user: it will stop there, and takes "
-        f"{hours} runs, each an hour after the last. Run the same command again then: it goes on where it stopped"
-    )
 
 
 def _ask(yes: bool) -> None:

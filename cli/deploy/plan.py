@@ -53,7 +53,8 @@ def _steps(want: Wanted, found: Found) -> Iterator[Step]:
     secrets = _secret_steps(want, found)
     changes = _version_changes(want, found, has_new_secrets=bool(secrets))
     there = found.values or {}
-    values = {key: text for key, text in needed(want.values, there).items() if there.get(key) != text}
+    keys = needed(want.values, want.values.get, there)
+    values = {key: want.values[key] for key in keys if there.get(key) != want.values[key]}
     config_last = found.has_active and CONFIG_KEY in (found.values or {})
     if not found.service_id:
         form = {"name": want.service, "type": "wasm", "comment": "A waiting room: Stanchion"}
@@ -68,7 +69,7 @@ def _steps(want: Wanted, found: Found) -> Iterator[Step]:
         yield from _draft(found)
         yield from changes
         if changes or not found.base or not found.base.note[0]:
-            yield Step("note what the version is made of", NoteVersion(want.package.sources, want.secrets))
+            yield Step("note what the version is made of", NoteVersion(want.package.sources, want.secrets.values))
         yield Step("check the version", Validate())
         yield Step("activate the version", Call("PUT", VERSION + "/activate"))
     if CONFIG_KEY in values and config_last:
@@ -91,11 +92,12 @@ def _in_words(link: Link) -> str:
 def _secret_steps(want: Wanted, found: Found) -> list[Step]:
     """All secrets when one of them is missing or not the same: a secret cannot be read, so which one it is cannot be told."""
     noted = found.base.note[1] if found.base else ""
-    if not want.secrets or fingerprint(want.secrets, found.digests or {}).startswith(noted or "-"):
+    values = want.secrets.values
+    if not values or fingerprint(values, found.digests or {}).startswith(noted or "-"):
         return []
     path = f"{STORE_PATHS['secret']}/{{secret_store}}/secrets"
     steps = []
-    for name, value in sorted(want.secrets.items()):
+    for name, value in sorted(values.items()):
         body = {"name": name, "secret": base64.b64encode(value.encode()).decode()}
         steps.append(Step(f"set the secret {name}", Call("PUT", path, body=body, masked=("secret",),
                                                          learns={f"digest:{name}": "digest"})))  # fmt: skip

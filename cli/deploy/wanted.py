@@ -11,13 +11,13 @@ from cli.deploy.inputs import (
     Backend,
     InputError,
     check_domain,
-    check_secret,
     check_service,
     check_store_name,
     origin_backend,
     redis_backend,
 )
 from cli.deploy.package import Package
+from cli.deploy.secrets import Secrets, read_secrets
 from cli.kv.fastly_kv import LIMITS as KV_LIMITS
 from cli.kv.folder import FolderStore
 from cli.kv.stores import StoreError
@@ -25,8 +25,6 @@ from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.errors import ConfigError
 from host.settings import Settings
 
-#: Secret of the guest -> the setting that holds it.
-SECRETS = {"signing-keys": "STANCHION_SIGNING_KEYS", "redis-rest-token": "UPSTASH_REDIS_REST_TOKEN"}
 #: The item of the config store that holds the guest's settings, as one JSON object.
 SETTINGS_ITEM = "settings"
 #: What the guest is told of this environment.
@@ -56,7 +54,7 @@ class Wanted:
     package: Package
     backends: tuple[Backend, ...]
     links: tuple[Link, ...]
-    secrets: Mapping[str, str]
+    secrets: Secrets
     items: Mapping[str, str]
     values: Mapping[str, str]
     config: Config
@@ -84,7 +82,7 @@ def wanted(options: Options, package: Package, settings: Settings, folder: Folde
     values, config = _values(folder)
     return Wanted(
         options.name, options.service_id, options.domains, package, _backends(package, settings), _links(options, package),
-        _secrets(package, settings), _items(package, settings), values, config,
+        read_secrets(package, settings, config), _items(package, settings), values, config,
     )  # fmt: skip
 
 
@@ -114,17 +112,6 @@ def _backends(package: Package, settings: Settings) -> tuple[Backend, ...]:
         else:
             raise InputError(f"{package.path}: the guest wants a backend {name!r}; this command knows origin and redis")
     return tuple(found)
-
-
-def _secrets(package: Package, settings: Settings) -> dict[str, str]:
-    found = {}
-    for names in package.setup.secret_stores.values():
-        for name in names:
-            if name not in SECRETS:
-                raise InputError(f"{package.path}: the guest wants a secret {name!r}; this command knows {', '.join(SECRETS)}")
-            found[name] = settings[SECRETS[name]]
-            check_secret(name, found[name], SECRETS[name])
-    return found
 
 
 def _items(package: Package, settings: Settings) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from typing import Any
 import click
 
 from cli.deploy.api import Api
+from cli.deploy.hourly import more_than_an_hour
 from cli.deploy.inputs import InputError, check_endpoint
-from cli.kv.compare import Change, changes, summary
+from cli.deploy.secrets import newly_asking
+from cli.kv.compare import Change, changes, not_in_force, summary
 from cli.kv.fastly_kv import FastlyStore
 from cli.kv.folder import FolderStore
 from cli.kv.page_checks import check_value
@@ -83,13 +85,20 @@ def kv() -> None:
     """Configuration and pages between the KV folder and STORE: fastly[:NAME], redis[:HASH] or folder:PATH."""
 
 
+_ALL_VERSIONS = click.option("--all-versions", is_flag=True, help="For Fastly: pages that are not in force, too.")
+
+
 @kv.command()
 @_with_options
-def push(store: str, folder: Path | None, delete: bool, dry_run: bool) -> None:
-    """Bring what the folder has to STORE. The configuration goes last, and only a good one goes."""
+@_ALL_VERSIONS
+def push(store: str, folder: Path | None, delete: bool, dry_run: bool, all_versions: bool) -> None:
+    """Bring what the folder has to STORE. The configuration goes last, and only a good one goes.
+
+    To Fastly go the pages in force, as with `stanchion deploy fastly`: each page is a change, and 1,000 an hour are taken.
+    """
     with _stores(store, folder) as (ours, other):
         ours.refuse_links_out()
-        _bring(ours, other, delete=delete, dry_run=dry_run)
+        _bring(ours, other, delete=delete, dry_run=dry_run, left_out=_left_out(ours, other, all_versions))
 
 
 @kv.command()
@@ -104,10 +113,11 @@ def pull(store: str, folder: Path | None, delete: bool, dry_run: bool) -> None:
 @click.argument("store")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="KV folder (STANCHION_KV_DIR).")
 @click.option("--unified", "-u", is_flag=True, help="Show the lines that differ.")
-def diff(store: str, folder: Path | None, unified: bool) -> None:
+@_ALL_VERSIONS
+def diff(store: str, folder: Path | None, unified: bool, all_versions: bool) -> None:
     """Say how STORE differs from the folder: + only in the folder, - only in STORE, ~ not the same."""
     with _stores(store, folder) as (ours, other):
-        found = changes(ours, other)
+        found = changes(ours, other, _left_out(ours, other, all_versions))
         for change in found:
             for line in change.unified() if unified else (change.line(),):
                 click.echo(line)
@@ -115,20 +125,35 @@ def diff(store: str, folder: Path | None, unified: bool) -> None:
     sys.exit(1 if found else 0)
 
 
-def _bring(source: Store, target: Store, *, delete: bool, dry_run: bool) -> None:
-    found = changes(source, target)
+def _left_out(ours: Store, other: Store, all_versions: bool) -> set[str]:
+    """Pages of the folder that Fastly does not need. Raises StoreError, InputError."""
+    return not_in_force(ours, other) if isinstance(other, FastlyStore) and not all_versions else set()
+
+
+def _bring(source: Store, target: Store, *, delete: bool, dry_run: bool, left_out: Collection[str] = ()) -> None:
+    found = changes(source, target, left_out)
     extra = [change for change in found if change.new is None]
     wanted = [change for change in found if change.new is not None] + (extra if delete else [])
     if delete and any(change.key == CONFIG_KEY for change in extra):
         raise StoreError(f"{source.name} has no {CONFIG_KEY}: bringing it would leave {target.name} without a configuration")
     for line in check(wanted, target):
         click.echo(line)
+    if isinstance(target, FastlyStore):
+        _say_how_many(wanted, left_out)
     for change in wanted if dry_run else ():
         click.echo(change.line())
     if not dry_run:
         _write(wanted, target)
     _report(source, target, wanted, [] if delete else extra, dry_run=dry_run)
     sys.exit(1 if dry_run and wanted else 0)
+
+
+def _say_how_many(wanted: list[Change], left_out: Collection[str]) -> None:
+    if left_out:
+        click.echo(f"not compared: {len(left_out):,} pages of versions that are not in force (--all-versions)")
+    click.echo(f"changes to make: {len(wanted):,}")
+    if note := more_than_an_hour(len(wanted)):
+        click.echo(note)
 
 
 def check(wanted: list[Change], target: Store) -> list[str]:
@@ -143,17 +168,18 @@ def check(wanted: list[Change], target: Store) -> list[str]:
                 after = load_config(change.new)
             except ConfigError as error:
                 raise StoreError(f"{CONFIG_KEY} is broken and was not brought: {error}") from error
-            notes = _notes(change.old, after)
+            notes = _notes(change.old, after, target)
     return notes
 
 
-def _notes(old: str | None, after: Config) -> list[str]:
+def _notes(old: str | None, after: Config, target: Store) -> list[str]:
     try:
         before = Config(()) if old is None else load_config(old)
     except ConfigError:
         return []  # a broken one is about to be mended
     scopes = unnumbered(before, after)
-    return [warning(scopes)] if scopes else []
+    asking = newly_asking(before, after) if isinstance(target, FastlyStore) else ""
+    return ([warning(scopes)] if scopes else []) + ([asking] if asking else [])
 
 
 def _write(wanted: list[Change], target: Store) -> None:

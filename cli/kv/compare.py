@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from cli.deploy.in_force import needed
 from cli.kv.stores import Store
 from edge.core.config import CONFIG_KEY
 
@@ -42,16 +43,22 @@ def in_order(keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=lambda key: (key == CONFIG_KEY, key))
 
 
-def changes(source: Store, target: Store) -> list[Change]:
-    """Every key that differs, in the order of writing. Raises StoreError."""
+def changes(source: Store, target: Store, left_out: Collection[str] = ()) -> list[Change]:
+    """Every key that differs, in the order of writing. `left_out`: keys that are not compared. Raises StoreError."""
     ours, theirs = set(source.list()), set(target.list())
     found = []
-    for key in in_order(ours | theirs):
+    for key in in_order((ours | theirs).difference(left_out)):
         new = source.get(key) if key in ours else None
         old = target.get(key) if key in theirs else None
         if new != old:
             found.append(Change(key, old, new))
     return found
+
+
+def not_in_force(source: Store, target: Store) -> set[str]:
+    """The source's pages that no edge shows and the target can do without. Raises StoreError, InputError."""
+    keys = source.list()
+    return set(keys).difference(needed(keys, source.get, set(target.list())))
 
 
 def summary(found: Iterable[Change]) -> str:

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from cli.deploy.inputs import ITEM_MAX_CHARACTERS, SECRET_MAX_BYTES
 from cli.deploy.package import PACKAGE_MAX_BYTES
-from cli.deploy.wanted import SECRETS, SETTINGS_ITEM
+from cli.deploy.secrets import SECRETS
+from cli.deploy.wanted import SETTINGS_ITEM
 from cli.kv import fastly_kv
 from cli.main import main
 from cli.reference import DOCS

@@ -20,12 +20,13 @@ TOKEN = "fastly-token-of-the-tests"
 KEYS_PER_PAGE = 3
 
 Answer = tuple[int, Any]
+Headers = dict[str, str]
 
 
 class Refusal(Exception):
-    def __init__(self, status: int, msg: str, detail: str = "") -> None:
+    def __init__(self, status: int, msg: str, detail: str = "", headers: Headers | None = None) -> None:
         super().__init__(msg)
-        self.status, self.body = status, {"msg": msg, "detail": detail}
+        self.status, self.body, self.headers = status, {"msg": msg, "detail": detail}, headers or {}
 
 
 class Fastly:
@@ -37,19 +38,22 @@ class Fastly:
         self.scope = "global"
         self.faults: list[str] = []
         self.asked: list[str] = []
-        #: (pattern of `METHOD path`, how often, status)
+        #: [pattern of `METHOD path`, how often, status], and headers where they matter.
         self.failing: list[list[Any]] = []
+        self.changes_left, self.resets_at = 1000, "4102444800"
         self.url = ""
         self._lock = threading.Lock()
         self._count = 0
 
-    def answer(self, method: str, target: str, token: str, content_type: str, body: bytes) -> Answer:
+    def answer(self, method: str, target: str, token: str, content_type: str, body: bytes) -> tuple[int, Any, Headers]:
         with self._lock:
             parts = urlsplit(target)
             self.asked.append(f"{method} {unquote(parts.path)}")
+            limit: Headers = {}
             try:
                 if token != TOKEN:
                     raise Refusal(401, "Provided credentials are missing or invalid")
+                limit = self._counted(method)
                 self._fail_if_told()
                 operation, names = self._operation(method, parts.path)
                 query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -57,9 +61,19 @@ class Fastly:
                     self.faults += faults
                     raise Refusal(400, "Bad request", "; ".join(faults))
                 act: Callable[..., Answer] = getattr(self, f"_{operation.name}")
-                return act(Request(names, query, content_type, body))
+                return *act(Request(names, query, content_type, body)), limit
             except Refusal as refusal:
-                return refusal.status, refusal.body
+                return refusal.status, refusal.body, limit | refusal.headers
+
+    def _counted(self, method: str) -> Headers:
+        """A change counts for the hour's limit, and its answer says what is left of it and when it starts anew (Unix time)."""
+        if method in ("GET", "HEAD"):
+            return {}
+        limit = {"Fastly-RateLimit-Remaining": str(max(0, self.changes_left - 1)), "Fastly-RateLimit-Reset": self.resets_at}
+        if self.changes_left <= 0:
+            raise Refusal(429, "You have exceeded your hourly rate limit", headers=limit)
+        self.changes_left -= 1
+        return limit
 
     def writes(self) -> list[str]:
         """What was asked beside looking."""
@@ -69,7 +83,7 @@ class Fastly:
         for failing in self.failing:
             if failing[1] > 0 and re.fullmatch(failing[0], self.asked[-1]):
                 failing[1] -= 1
-                raise Refusal(failing[2], "Internal trouble" if failing[2] >= 500 else "Refused")
+                raise Refusal(failing[2], "Internal trouble" if failing[2] >= 500 else "Refused", headers=dict(*failing[3:]))
 
     def _operation(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         for operation in operations():
@@ -332,12 +346,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        status, said = self.fastly.answer(
+        status, said, headers = self.fastly.answer(
             self.command, self.path, self.headers.get("fastly-key", ""), self.headers.get("content-type", ""), body
         )
         data = b"" if said is None else said if isinstance(said, bytes) else json.dumps(said).encode()
         self.send_response(status)
-        self.send_header("content-length", str(len(data)))
+        for name, value in ({"content-length": str(len(data))} | headers).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 

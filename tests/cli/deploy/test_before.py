@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-import cli.deploy.command
+import cli.deploy.hourly
 from cli.deploy.trial import TRIAL_SETTINGS
 from host.settings import SETTINGS
 from tests.cli.deploy.world import Desk
@@ -66,7 +66,7 @@ def test_a_damaged_set_of_pages_is_named(desk: Desk) -> None:
 @pytest.mark.parametrize("argument", ["--dry-run", "--yes"])
 def test_more_than_an_hours_changes_are_said_before_acting(desk: Desk, monkeypatch: pytest.MonkeyPatch, argument: str) -> None:
     assert "note:" not in desk.deploy("--dry-run")[1]
-    monkeypatch.setattr(cli.deploy.command, "CHANGES_PER_HOUR", 5)
+    monkeypatch.setattr(cli.deploy.hourly, "CHANGES_PER_HOUR", 5)
     code, output = desk.deploy(argument)
     assert code == 0
     note = output[output.index("note: ") :].splitlines()[0]

@@ -109,9 +109,3 @@ def test_a_broken_configuration_there_is_not_passed_over(desk: Desk) -> None:
     code, output = desk.deploy("--yes")
     assert (code, "is broken" in output) == (1, True)
     assert len(desk.fastly.writes()) == before
-
-
-def test_the_hourly_limit_says_when_it_ends(desk: Desk) -> None:
-    desk.fastly.failing.append(["POST /service", 1, 429])
-    code, output = desk.deploy("--yes")
-    assert (code, "1,000 changes an hour" in output) == (1, True)

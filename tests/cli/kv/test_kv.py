@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+import cli.deploy.hourly
 from cli.deploy.api import Api
 from cli.kv.compare import in_order
 from cli.kv.fastly_kv import FastlyStore
@@ -229,6 +231,62 @@ def test_a_push_that_stops_half_way_goes_on(fastly: Fastly, tmp_path: Path) -> N
     result = CliRunner().invoke(main, command, env=environ)
     assert (result.exit_code, "2 of 4 were written; run the same command again" in result.output) == (2, True)
     assert "2 new" in CliRunner().invoke(main, command, env=environ).output
+
+
+def versions(root: Path, brand: str, *numbers: int) -> None:
+    """Published versions of a brand, the last one in force."""
+    for number in numbers:
+        page = root / f"pages/{brand}/{number}/en/notes.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(f"<p>{number}</p>")
+    in_force = {"version": numbers[-1], "previous": numbers[-2] if len(numbers) > 1 else 0, "languages": ["en"]}
+    (root / f"pages/{brand}/current.json").write_text(json.dumps(in_force))
+
+
+def push_to_fastly(fastly: Fastly, root: Path, *arguments: str, verb: str = "push") -> tuple[int, str]:
+    environ = {"FASTLY_API_TOKEN": FASTLY_TOKEN, "FASTLY_API_ENDPOINT": fastly.url}
+    result = CliRunner().invoke(main, ["kv", verb, "fastly:pages", "--folder", str(root), *arguments], env=environ)
+    return result.exit_code, result.output
+
+
+def test_fastly_gets_the_versions_in_force_and_the_others_when_asked(fastly: Fastly, tmp_path: Path) -> None:
+    versions(tmp_path, "shop", 1, 2, 3)
+    code, output = push_to_fastly(fastly, tmp_path)
+    held = fastly.stores["kv"]["K1"]["held"]
+    assert (code, set(held)) == (0, {"pages/shop/3/en/notes.html", "pages/shop/current.json"})
+    assert "not compared: 2 pages of versions that are not in force (--all-versions)" in output
+    assert "changes to make: 2\n" in output
+    assert push_to_fastly(fastly, tmp_path, verb="diff")[0] == 0
+    assert push_to_fastly(fastly, tmp_path, "--all-versions", verb="diff")[0] == 1
+    assert "changes to make: 2\n" in push_to_fastly(fastly, tmp_path, "--all-versions")[1]
+    assert len(held) == 4
+    assert push_to_fastly(fastly, tmp_path, "--delete")[0] == 0
+    assert len(held) == 4, "what the folder has is not only there"
+
+
+def test_a_version_gone_back_to_is_brought_before_the_value_that_names_it(fastly: Fastly, tmp_path: Path) -> None:
+    versions(tmp_path, "shop", 1, 2)
+    push_to_fastly(fastly, tmp_path)
+    (tmp_path / "pages/shop/current.json").write_text('{"version": 1, "previous": 2, "languages": ["en"]}')
+    before = len(fastly.writes())
+    push_to_fastly(fastly, tmp_path)
+    written = [write.partition("/keys/")[2] for write in fastly.writes()[before:]]
+    assert written == ["pages/shop/1/en/notes.html", "pages/shop/current.json"]
+
+
+@pytest.mark.parametrize("argument", ["--dry-run", "--delete"])
+def test_more_changes_than_an_hour_takes_are_said_before_they_are_made(
+    fastly: Fastly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str
+) -> None:
+    monkeypatch.setattr(cli.deploy.hourly, "CHANGES_PER_HOUR", 2)
+    versions(tmp_path, "shop", 1)
+    assert "note:" not in push_to_fastly(fastly, tmp_path, argument)[1]
+    versions(tmp_path, "other", 1)
+    versions(tmp_path, "third", 1)
+    output = push_to_fastly(fastly, tmp_path, argument)[1]
+    note = output[output.index("note: ") :].splitlines()[0]
+    assert "changes, and Fastly takes 2 an hour" in note
+    assert output.index("note: ") < output.index("+ pages/")
 
 
 def test_the_configuration_is_written_last() -> None:
