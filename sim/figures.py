@@ -130,7 +130,8 @@ def _estimate(run: Run) -> dict[str, Any]:
         if called_ms < 0 or at_ms < from_ms or called_ms < at_ms:
             continue
         actual_s = (called_ms - at_ms) / 1000
-        is_disturbed = any(start <= called_ms and end >= at_ms for start, end in spans)
+        # Whether it is one is said by what was told, not by what came of it: else only those who were called early would be left.
+        is_disturbed = any(start <= at_ms + high_s * 1000 and end >= at_ms for start, end in spans)
         for kind in ("all",) if is_disturbed else ("all", "undisturbed"):
             held[kind].append(low_s <= actual_s <= high_s)
             if actual_s >= SHORT_S:

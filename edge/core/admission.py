@@ -67,6 +67,24 @@ def drained_s(people: float, per_s: float, going: float) -> float:
     return people / per_s * (math.log1p(part) / part if part > 0.001 else 1.0)
 
 
+def among_lines(snapshot: Snapshot, near: float, far: float) -> tuple[float, float, float]:
+    """All who are called before someone, in whatever line: near, far, and how many are in the windows of all lines.
+
+    Calls go round by the weights, and a line that has run out lends its turns: so of each other line as many come before as its
+    weight gives it until then, but no more than it has.
+    """
+    per_weight, window = (near + far + 1) / max(1, snapshot.weight), float(snapshot.line_present)
+    for index, (weight, others_near, others_far) in enumerate(snapshot.crowds):
+        if index == snapshot.seen_line or not weight:
+            continue
+        before, window = per_weight * weight, window + others_near
+        if before <= others_near:
+            near += before
+        else:
+            near, far = near + others_near, far + min(others_far, before - others_near)
+    return near, far, window
+
+
 def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
     """Seconds until all before someone have come in or gone: a line from which people go moves the faster the longer it is.
 
@@ -74,8 +92,11 @@ def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
     then. Of those beyond it some go until they are asked.
     """
     (near, far), per_s, going = ahead_present(snapshot, ahead), per_minute / 60, going_per_s(snapshot)
+    window = float(snapshot.line_present)
+    if snapshot.crowds:
+        near, far, window = among_lines(snapshot, near, far)
     near, far = near * snapshot.coming_share + 1, far * snapshot.coming_share
-    whole_s = max(1.0, snapshot.line_present * snapshot.coming_share / per_s)
+    whole_s = max(1.0, window * snapshot.coming_share / per_s)
     near_s = drained_s(near, per_s, going * max(0.0, 1 - snapshot.unseen_s / whole_s))
     return near_s + drained_s(far * math.exp(-going * near_s), per_s, going)
 

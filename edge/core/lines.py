@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from edge.core import draw
 from edge.core.model import Queue
-from edge.core.snapshot import Snapshot
+from edge.core.snapshot import Crowd, LineView, Snapshot
 from edge.core.standing import Standing
 from edge.core.states import QUEUE_STATES
 from edge.core.tokens import Place
@@ -16,23 +16,26 @@ CLOSED_POLL_S = 30
 
 
 def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
-    """The snapshot as if the line were the only one: its length, cursor and window, and its share of what the scope lets in.
+    """The snapshot as if the line were the only one: its length, cursor and window.
 
-    The share is by weight among the lines in which somebody waits: what the others do not use is lent.
+    The limits stay those of the whole scope: of the other lines people (`crowds`) are called in between, by the weights.
     """
     if not snapshot.more_lines:
         return snapshot
-    lines, own = snapshot.lines, snapshot.line(line)
-    busy = sum(each.weight for index, each in enumerate(lines) if index == line or each.length > each.cursor)
-    part = own.weight / busy if busy and own.weight else 1.0
-    rate = snapshot.admit_per_minute
+    own = snapshot.line(line)
+    if not snapshot.crowds:  # once for all who ask while this snapshot is the newest
+        snapshot.crowds = tuple([_crowd(each, snapshot.present_share) for each in snapshot.lines])
     return replace(
         snapshot, status=own_status(snapshot.status, own.weight), length=own.length, cursor=own.cursor, horizon=own.horizon,
         drawn=own.drawn, weight=own.weight, line_present=own.present, gone_every=own.gone_every, gone=own.gone, more_lines=(),
-        admit_per_minute=None if rate is None else max(1, round(rate * part)) if rate else 0,
-        admitted_last_minute=round(snapshot.admitted_last_minute * part),
-        outflow_per_minute=None if snapshot.outflow_per_minute is None else snapshot.outflow_per_minute * part,
+        seen_line=line,
     )  # fmt: skip
+
+
+def _crowd(line: LineView, present_share: float) -> Crowd:
+    in_window = line.ahead(line.horizon + 1)
+    beyond = line.ahead(line.length + 1) - in_window
+    return Crowd(line.weight, min(line.present, in_window), beyond * present_share)
 
 
 def own_status(status: str, weight: int) -> str:

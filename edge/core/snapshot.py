@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 # Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
 ENDED_WIDTH = 10
@@ -38,6 +38,14 @@ def _ahead(position: int, cursor: int, gone: tuple[int, ...], gone_every: int) -
     # One of the points may stand for some that the cursor, which can be newer than the points, has passed already.
     known = bisect_left(gone, position) - passed - (1 if passed and gone_every > 1 else 0)
     return max(0, position - 1 - cursor - gone_every * max(0, known))
+
+
+class Crowd(NamedTuple):
+    """Who is likely there in one line: in its head window and beyond it. `weight` 0: nobody of them is called."""
+
+    weight: int
+    near: float
+    far: float
 
 
 @dataclass(slots=True)
@@ -87,6 +95,9 @@ class Snapshot:
     more_lines: tuple[LineView, ...] = ()
     coming_share: float = 1.0  # of those called lately, so many come in
     unseen_s: float = 0.0  # the others had so long to go away without being missed
+    # By lines.py, when there are several: the people of each, and the line that this view is of.
+    crowds: tuple[Crowd, ...] = field(default=(), compare=False)
+    seen_line: int = 0
 
     def line(self, index: int) -> LineView:
         """Line `index` of the scope; one that it does not have looks empty."""

@@ -12,7 +12,7 @@ from edge.core import admission
 from edge.core.admission import WaitRange
 from edge.core.config import check_config
 from edge.core.model import Queue
-from edge.core.snapshot import Snapshot
+from edge.core.snapshot import Crowd, Snapshot
 from tests.core.support import queue
 
 
@@ -103,6 +103,44 @@ def test_more_ahead_never_means_a_shorter_wait_and_those_who_go_never_a_longer_o
     seen, calm = snapshot(unseen_s=unseen_s, coming_share=coming), snapshot()
     assert 0 < admission.wait_until_s(seen, ahead, 10) <= admission.wait_until_s(seen, ahead + more, 10) * (1 + 1e-6)
     assert admission.wait_until_s(seen, ahead, 10) <= admission.wait_until_s(calm, ahead, 10) * (1 + 1e-6)
+
+
+def beside(*crowds: tuple[int, float, float], line: int = 0, **values: Any) -> Snapshot:
+    """Seen from one of several lines: weight, people in the window and people beyond it of each."""
+    return snapshot(weight=crowds[line][0], crowds=tuple(Crowd(*each) for each in crowds), seen_line=line, **values)
+
+
+def test_others_take_turns_by_their_weight_for_as_long_as_they_have_anybody() -> None:
+    def wait_s(*crowds: tuple[int, float, float]) -> float:
+        return admission.wait_until_s(beside(*crowds), 59, 60)
+
+    assert wait_s((3, 90, 900)) == 60
+    assert wait_s((3, 90, 900), (1, 90, 0)) == 80, "one of theirs for each three of ours"
+    assert wait_s((3, 90, 900), (1, 7, 0)) == 67, "when they have run out the turns are ours"
+    assert wait_s((3, 90, 900), (1, 7, 5)) == 72
+    assert wait_s((3, 90, 900), (1, 7, 500)) == 80
+    assert wait_s((3, 90, 900), (1, 7, 5), (6, 60, 0)) == 132
+    assert wait_s((3, 90, 900), (0, 90, 900)) == 60, "a line without weight stands still"
+
+
+def test_the_units_left_go_to_all_lines() -> None:
+    assert admission.wait_range(a_queue(), beside((1, 90, 0), (1, 90, 0), inventory_left=20), 9) is not None
+    assert admission.wait_range(a_queue(), beside((1, 90, 0), (1, 90, 0), inventory_left=19), 9) is None
+
+
+_CROWD = st.tuples(st.integers(1, 1000), st.integers(0, 5000), st.integers(0, 5000))
+
+
+@given(st.lists(_CROWD, min_size=2, max_size=16), st.data())
+def test_a_wait_among_lines_counts_them_in_bounds(crowds: list[tuple[int, float, float]], data: st.DataObject) -> None:
+    """Never before one's own people, never after everybody; and later in a line is never sooner."""
+    line = data.draw(st.integers(0, len(crowds) - 1))
+    ahead = data.draw(st.integers(0, int(sum(crowds[line][1:]))))
+    seen = beside(*crowds, line=line)
+    wait_s = admission.wait_until_s(seen, ahead, 60)
+    everybody = ahead + 1 + sum(near + far for index, (_, near, far) in enumerate(crowds) if index != line)
+    assert (ahead + 1) * (1 - 1e-9) <= wait_s <= everybody * (1 + 1e-9)
+    assert admission.wait_until_s(seen, ahead + 1, 60) >= wait_s * (1 - 1e-9)
 
 
 def test_who_waits_for_units_to_come_back_is_told_no_time() -> None:
