@@ -15,6 +15,7 @@ from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 from sim.history import History, Violated
 from sim.people import NEVER_MS, Person
+from sim.quotas import Quotas
 from sim.rate import Limits, Rate
 from sim.raw import Held
 from sim.seats import Seats, member_of
@@ -36,6 +37,7 @@ class Account:
         self.history = History()
         self.seats, self.slots = Seats(persons), Slots(queue)
         self.turns = Turns(queue, self.seats, self.slots)
+        self.quotas = Quotas(queue, self.seats)
         self.epoch = ""
         self.counts: Counter[str] = Counter()
         self.sold = self.sold_in_all = 0
@@ -222,6 +224,7 @@ class Account:
         self._caps(held, before)
         is_calm = self._calm_from_ms < at_ms
         self.turns.check(held, before, at_ms, is_calm=is_calm, was_troubled=self._was_troubled)
+        self.quotas.check(held, before, is_calm=is_calm and not self._was_troubled)
         self.counts["absent passed over"] = self.turns.passed_over
         self._before = held
 

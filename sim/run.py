@@ -160,7 +160,8 @@ class Run:
             self._events.mark(index)
 
     def _check(self, at_ms: int) -> None:
-        held = raw.read(self.store, self.sale.queue.scope) if self.wire.is_there(at_ms) else None
+        queue, is_there = self.sale.queue, self.wire.is_there(at_ms)
+        held = raw.read(self.store, queue.scope, with_ready=len(self.sale.queues) > 1 or bool(queue.lanes)) if is_there else None
         if held is not None:
             self.account.check(held, at_ms)
 

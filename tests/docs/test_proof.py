@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.faults.entries import FAULTS
 from tests.scripts.walk.scopes import FULL
 
 ROOT = Path(__file__).parents[2]
@@ -24,3 +25,7 @@ def test_every_report_has_a_test_that_exists() -> None:
 
 def test_every_scope_of_the_full_walk_has_its_count() -> None:
     assert [scope.name for scope in FULL if f"| {scope.name} |" not in PAGE] == []
+
+
+def test_the_seeded_faults_are_counted() -> None:
+    assert f"`tests/faults` puts {len(FAULTS)} faults into the scripts" in PAGE

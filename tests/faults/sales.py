@@ -64,6 +64,9 @@ _SALES: dict[str, tuple[str, str, int]] = {
                        _RUSH + 'queue = "b"\n' + _RUSH.replace("90", "10") + _CALM
                        + '\n[[changes]]\nat_s = 15\naction = "pause"\nqueue = "b"\n'
                        '[[changes]]\nat_s = 60\naction = "resume"\nqueue = "b"\n', 150),
+    "lent": ("max_active = 12\nquotas = { b = 2 }" + '\n[[queues]]\nid = "a"\n[[queues]]\nid = "b"',
+             _RUSH.replace("90", "60") + 'queue = "a"\n' + '\n[[arrivals]]\npeople = 40\nfrom_s = 30\nto_s = 45\nqueue = "b"\n'
+             + _CALM, 150),
     "pause": (_LIMITS, _RUSH + _CALM + '\n[[changes]]\nat_s = 15\naction = "pause"\n'
               '[[changes]]\nat_s = 50\naction = "resume"\n', 120),
 }  # fmt: skip

@@ -189,6 +189,29 @@ def alone(store: Store) -> None:
     assert line.number("cursor1") == 0
 
 
+def lending(store: Store) -> None:
+    """Two queues of a group, two slots each: one takes all four while the other has nobody, and gives them back one by one."""
+    store.command("FLUSHALL")
+    lanes = [{"name": "one", "share": 1}, {"name": "two", "share": 1}]
+    line = Line(store, admit_per_minute=None, max_active=4, lanes=lanes)
+    store.command("HSET", "st:{q}:state", "is_group", "1")
+    ones = line.places(6, "a")
+    inside = [line.claim(ticket) for ticket in ones[:4]]
+    assert line.touch(ones[4]).verdict == "waiting", "more than the group's total"
+    twos = line.places(3, "b", line=1)
+    for number, ended in enumerate(inside[:2]):
+        line.wait(1)
+        line.end(ended)
+        assert line.touch(ones[4]).verdict == "waiting", "called beyond its quota while the other queue has people"
+        line.claim(twos[number])
+    held = line.number("held"), line.number("held1")
+    assert held == (2, 2), f"the two queues count {held} slots"
+    line.wait(1)
+    line.end(inside[2])
+    assert line.touch(twos[2]).verdict == "waiting"
+    line.claim(ones[4])
+
+
 def pause(store: Store) -> None:
     """The operator pauses, people go on asking, slots become free."""
     world = World(store, **LIMITS)
@@ -203,5 +226,5 @@ def pause(store: Store) -> None:
 
 STORIES: dict[str, Callable[[Store], None]] = {
     story.__name__: story
-    for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, links, timers, alone, pause)
+    for story in (walk, idle, changes, stock, copies, loss, clock, doubled, lanes, links, timers, alone, lending, pause)
 }
