@@ -6,7 +6,7 @@ import re
 import shlex
 
 from cli.reference import DOCS
-from tests.conformance.hosts.wasmtime_serve import REUSE, ROOM
+from tests.conformance.hosts.wasmtime_serve import AT_ONCE, PARTS, REUSE, ROOM
 
 PAGE = (DOCS / "hosts.md").read_text(encoding="utf-8")
 
@@ -16,3 +16,11 @@ def test_the_command_of_wasmtime_has_the_options_of_the_suite() -> None:
     words = " ".join(shlex.split(command.replace("\\\n", " ")))
     assert " ".join(ROOM) in words
     assert " ".join(REUSE) in words
+    assert " ".join(AT_ONCE) in words
+
+
+def test_the_bound_is_within_the_room() -> None:
+    at_once = int(AT_ONCE[1])
+    assert all(at_once * PARTS < int(room) for room in re.findall(r"=(\d+)", " ".join(ROOM)))
+    assert f"count {PARTS} for each" in PAGE
+    assert f"more than {at_once} connections" in PAGE
