@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from edge.core import scripts, snapshot
+from edge.core import quick_json, scripts, snapshot
 from edge.core.errors import StoreBusy
 from edge.core.model import Queue
 from edge.core.scripts import Flavour, Script
@@ -20,6 +20,12 @@ from edge.core.snapshot import Snapshot
 _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", "used", "left", "gone", "ended", "claims",
           "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events", "holders", "joins",
           "figures")  # fmt: skip
+
+# One replacement makes all keys of a scope, as they are and as JSON: a step for each costs a fresh sandbox more than the rest.
+_KEYS = "\n".join(f"st:{{*}}:{part}" for part in _PARTS)
+_KEYS_WRITTEN = ",".join(f'"st:{{*}}:{part}"' for part in _PARTS)
+# Between arguments that are escaped together: no argument of ours holds it, and one that does is written by itself.
+_BETWEEN, _BETWEEN_WRITTEN = "\x7f", "\\u007f"
 
 EndReason = Literal["left", "completed", "revoked", "undelivered", "away"]
 Action = Literal["open", "resume", "pause", "drain", "close", "maintenance", "reset", "message", "beacon",
@@ -31,7 +37,7 @@ LIMITS: Mapping[str, str] = {"admit_per_minute": "rate", "burst": "burst", "max_
 @lru_cache(maxsize=1024)
 def keys(scope: str) -> tuple[str, ...]:
     """The keys of a scope, in the order of `scripts/head.lua`; one hash tag, so one slot of a cluster."""
-    return tuple(map(f"st:{{{scope}}}:".__add__, _PARTS))
+    return tuple(_KEYS.replace("*", scope).split("\n"))
 
 
 def member(position: int, line: int = 0, *, arrival: bool = False) -> str:
@@ -66,6 +72,15 @@ class Call:
     def eval(self, flavour: Flavour = "redis") -> list[str]:
         """The command that carries the whole script."""
         return ["EVAL", self.script.text[flavour], str(len(_PARTS)), *self.keys, *self.args]
+
+    def written(self, flavour: Flavour = "redis", *, whole: bool = False) -> str:
+        """The same command as JSON; `whole`: the one that carries the script."""
+        args = quick_json.written(_BETWEEN.join(self.args)).replace(_BETWEEN_WRITTEN, '","')
+        if args.count('","') != len(self.args) - 1:
+            return quick_json.write(self.eval(flavour) if whole else self.evalsha(flavour))
+        head = f'"EVAL",{quick_json.written(self.script.text[flavour])}' if whole else f'"EVALSHA","{self.script.sha[flavour]}"'
+        keys_written = _KEYS_WRITTEN.replace("*", quick_json.written(self.scope)[1:-1])
+        return f'[{head},"{len(_PARTS)}",{keys_written},{args}]'
 
 
 @dataclass(slots=True)
@@ -252,8 +267,13 @@ def read_figures(scope: str) -> list[str]:
 
 
 def pipeline(calls: Sequence[Call], flavour: Flavour = "redis") -> list[list[str]]:
-    """The body of POST /pipeline for `calls`."""
+    """What POST /pipeline takes for `calls`."""
     return [call.evalsha(flavour) for call in calls]
+
+
+def pipeline_body(calls: Sequence[Call], flavour: Flavour = "redis", *, whole: bool = False) -> str:
+    """The body of POST /pipeline for `calls`, which is JSON; `whole`: with the text of the scripts."""
+    return f"[{','.join([call.written(flavour, whole=whole) for call in calls])}]"
 
 
 def configure(queue: Queue, random: str, *, new: bool = False, now_ms: int | None = None) -> Call:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from edge.core.commands import Call
+from edge.core.commands import Call, pipeline_body
 from edge.core.config import Config
 from edge.core.cookies import CookieReader
 from edge.core.crawlers import Crawlers
@@ -54,6 +54,10 @@ class Batch:
     def commands(self, flavour: Flavour) -> list[list[str]]:
         """What goes over the wire."""
         return [call.eval(flavour) if self.whole else call.evalsha(flavour) for call in self.calls]
+
+    def body(self, flavour: Flavour) -> str:
+        """The same as the body of POST /pipeline."""
+        return pipeline_body(self.calls, flavour, whole=self.whole)
 
 
 @dataclass(slots=True)

@@ -27,6 +27,11 @@ def read(text: str) -> Any:
     return value if end == len(text) else json.loads(text)
 
 
+def written(text: str) -> str:
+    """A text as JSON in ASCII, with its quotes."""
+    return str(_escaped(text))
+
+
 def write(value: object) -> str:
     """Compact JSON in ASCII. Raises TypeError for what JSON has not."""
     return "".join(_pieces(value, 0)) if _pieces else _encoder.encode(value)

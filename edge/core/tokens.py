@@ -30,7 +30,7 @@ KEY_ID_MAX = 8
 ORIGIN_PASS_S = 60
 _CACHE_ENTRIES = 8192
 # Made once: the module's own functions for base64 and JSON are layers, and a sandbox runs all of them for one request.
-_TO_URL, _FROM_URL = str.maketrans("+/", "-_"), str.maketrans("-_", "+/")
+_TO_URL, _FROM_URL = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 # Every header of ours is of this form: whatever else stands there was not written by us.
 _HEAD_BEGIN, _HEAD_BETWEEN, _HEAD_END = '{"alg":"HS256","kid":"', '","typ":"', '"}'
 _LINE = 10**8  # positions of one line, as the scripts count them
@@ -166,12 +166,12 @@ class Keyring:
 
 
 def _base64url(data: bytes) -> str:
-    return binascii.b2a_base64(data, newline=False).rstrip(b"=").decode().translate(_TO_URL)
+    return binascii.b2a_base64(data, newline=False).rstrip(b"=").translate(_TO_URL).decode()
 
 
 def _from_base64url(text: str) -> str:
     """Raises ValueError."""
-    return binascii.a2b_base64(text.translate(_FROM_URL) + "=" * (-len(text) % 4)).decode()
+    return binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4)).decode()
 
 
 def _signature(key: bytes, signed: str) -> str:
@@ -181,7 +181,8 @@ def _signature(key: bytes, signed: str) -> str:
 
 def _master_key(kid: str, secret: str) -> bytes:
     try:
-        key = base64.b64decode(secret + "=" * (-len(secret) % 4), altchars=b"-_", validate=True)
+        padded = secret.encode("ascii").translate(_FROM_URL) + b"=" * (-len(secret) % 4)
+        key = binascii.a2b_base64(padded, strict_mode=True)
     except (binascii.Error, ValueError):
         raise ConfigError("signing-keys", f"key {kid} is not base64url") from None
     if len(key) < MASTER_KEY_MIN_BYTES:

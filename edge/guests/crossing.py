@@ -64,8 +64,7 @@ def _joined(lines: list[str]) -> str:
 def write_batch(batch: Batch, flavour: Flavour) -> str:
     """The step that asks for commands."""
     shared = f"shared: {batch.name.removesuffix(' in full')} {batch.max_age_ms}\n" if batch.is_shared else ""
-    body = quick_json.write(batch.commands(flavour))
-    return f"commands\nname: {batch.name}\n{shared}\n{body}"
+    return f"commands\nname: {batch.name}\n{shared}\n{batch.body(flavour)}"
 
 
 def write_decision(decision: Decision) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edge.core import quick_json
@@ -24,11 +23,6 @@ class Answered:
 
     reply: Reply
     problem: str = ""
-
-
-def body_of(commands: Sequence[Sequence[str]]) -> bytes:
-    """The body of POST /pipeline."""
-    return quick_json.write(commands).encode()
 
 
 def failed(kind: str, problem: str) -> Answered:

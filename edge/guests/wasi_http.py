@@ -6,6 +6,7 @@ from edge.guests import no_ssl  # isort: skip  # before anything imports jwt
 from typing import Any
 
 from edge.guests import warm
+from edge.guests.on_wasi import warm as wasi_warm
 from edge.guests.on_wasi.api import IncomingHandler as _IncomingHandler
 from edge.guests.on_wasi.serving import Gate
 
@@ -23,4 +24,5 @@ class IncomingHandler(_IncomingHandler):  # type: ignore[misc]
 
 # Every path once before the snapshot of the instance: first calls cost most there.
 warm.run()
+wasi_warm.run()
 warm.settle()

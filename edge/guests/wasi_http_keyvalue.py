@@ -9,6 +9,7 @@ from componentize_py_types import Err
 from wit_world.imports import environment, store  # type: ignore[attr-defined]
 
 from edge.guests import warm
+from edge.guests.on_wasi import warm as wasi_warm
 from edge.guests.on_wasi.api import IncomingHandler as _IncomingHandler
 from edge.guests.on_wasi.serving import Gate
 from edge.guests.page_shelf import ReadKv
@@ -45,4 +46,5 @@ class IncomingHandler(_IncomingHandler):  # type: ignore[misc]
 
 
 warm.run()
+wasi_warm.run()
 warm.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -51,6 +52,18 @@ def test_a_call_by_name_and_in_full(name: str) -> None:
     assert call.args[:2] == ("", RANDOM)  # the edge never gives the time
     assert call.script.text["upstash"].startswith("#!lua flags=allow-key-locking\n")
     assert not call.script.text["redis"].startswith("#!")
+
+
+AWKWARD = ["", 'a "word"', "back\\slash", "tab\tand\x7f", '","', "\\u007f", "ü€\U0001f600", "\ud800"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("text", AWKWARD)
+def test_what_goes_over_the_wire_is_the_same_written_at_once(text: str, whole: bool) -> None:
+    calls = [*CALLS.values(), commands.control("q", "message", text, RANDOM, text=text), commands.join(f"q{text}", text, RANDOM)]
+    for flavour in ("redis", "upstash"):
+        plain = [call.eval(flavour) if whole else call.evalsha(flavour) for call in calls]
+        assert commands.pipeline_body(calls, flavour, whole=whole) == json.dumps(plain, separators=(",", ":"))
 
 
 def test_every_script_has_a_call() -> None:

@@ -4,12 +4,7 @@ import json
 
 import pytest
 
-from edge.guests.rest import body_of, read_answer
-
-
-def test_commands_travel_as_json() -> None:
-    body = body_of([["EVALSHA", "ab", "1", "st:{sale}:state", 'a "word"']])
-    assert body == b'[["EVALSHA","ab","1","st:{sale}:state","a \\"word\\""]]'
+from edge.guests.rest import read_answer
 
 
 def test_results_and_errors_of_commands_are_replies() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from edge.guests.on_fastly.answering import write_all
 from edge.guests.on_fastly.api import Err, async_io, backend, http_body, http_req
-from edge.guests.rest import CONTENT_TYPE, Answered, body_of, failed, read_answer
+from edge.guests.rest import CONTENT_TYPE, Answered, failed, read_answer
 
 BACKEND = "redis"
 _PIECE_BYTES = 65_536
@@ -37,18 +37,18 @@ class Redis:
     def __init__(self, url: Callable[[], str], token: Callable[[], str]) -> None:
         self._url, self._token = url, token
 
-    def send(self, commands: list[list[str]], deadline: Deadline) -> Answered:
-        """Sends a pipeline. Raises nothing: no answer is an answer too."""
+    def send(self, body: str, count: int, deadline: Deadline) -> Answered:
+        """Sends a pipeline of `count` commands. Raises nothing: no answer is an answer too."""
         if deadline.left_ms() == 0:
             return failed("slow", "the time budget was used up before this batch")
         try:
-            return self._send(commands, deadline)
+            return self._send(body, count, deadline)
         except (Err, OSError) as error:
             # The detail of such an error is empty on some hosts, so it decides nothing: what was late was told apart before.
             return failed("away", f"{type(error).__name__}: {getattr(error, 'value', error)}"[:200])
 
-    def _send(self, commands: list[list[str]], deadline: Deadline) -> Answered:
-        pending = http_req.send_async_uncached(self._request(), _body(commands), backend.Backend.open(BACKEND))
+    def _send(self, content: str, count: int, deadline: Deadline) -> Answered:
+        pending = http_req.send_async_uncached(self._request(), _body(content), backend.Backend.open(BACKEND))
         if not deadline.is_met_by(pending):
             return failed("slow", _LATE)
         response, body = http_req.await_response(pending)
@@ -62,7 +62,7 @@ class Redis:
             if not piece:
                 break
             pieces.append(piece)
-        return read_answer(status, b"".join(pieces), len(commands))
+        return read_answer(status, b"".join(pieces), count)
 
     def _request(self) -> Any:
         request = http_req.Request.new()
@@ -73,7 +73,7 @@ class Redis:
         return request
 
 
-def _body(commands: list[list[str]]) -> Any:
+def _body(content: str) -> Any:
     body = http_body.new()
-    write_all(body, body_of(commands))
+    write_all(body, content.encode())
     return body

@@ -18,7 +18,7 @@ from edge.guests.on_fastly.reading import RequestHeaders, address_of, header_val
 from edge.guests.on_fastly.redis import Deadline
 from edge.guests.on_fastly.shared import Known
 from edge.guests.on_fastly.surroundings import country_code
-from edge.guests.rest import body_of, read_answer
+from edge.guests.rest import read_answer
 
 _ROUTES = ({"path": "/w/*"}, {"host": "w.example", "path": "/w", "methods": ["GET"], "ignore_case": True})
 _QUEUES = [
@@ -62,7 +62,6 @@ def _know(text: str) -> None:
         assert shared is not None
         shared.reply(2)
     read_answer(200, b'[{"result":[["ok"],["a"]]}]', 1)
-    body_of([["EVALSHA", "x", "0"]])
     json.dumps({"event": "request", "at": round(1.5, 3), "host": "w", "ms": round(2.25, 1)}, separators=(",", ":"))
 
 

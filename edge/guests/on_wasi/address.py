@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from edge.guests.on_wasi.api import types
+from edge.guests.on_wasi.api import new_outgoing_request, types
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Address:
 
     def request(self, fields: Any, method: Any, target: str) -> Any:
         """An outgoing request to it. Raises Err for what the platform takes for no address."""
-        made = types.OutgoingRequest(fields)
+        made = new_outgoing_request([fields])
         made.set_method(method)
         made.set_scheme(types.Scheme_Https() if self.scheme == "https" else types.Scheme_Http())
         made.set_authority(self.authority)

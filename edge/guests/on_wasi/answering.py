@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from edge.guests.on_wasi.api import Err, Ok, types
+from edge.guests.on_wasi.api import Err, Ok, new_outgoing_response, types
 from edge.guests.on_wasi.hop import weakest_first
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, pump, write_all
 
@@ -14,6 +14,7 @@ STALL_MS = 120_000
 # Between two pieces of an answer that has begun; event streams may be silent for long.
 SILENCE_MS = 600_000
 _NO_BODY = (204, 304)
+_DEFAULT_STATUS = 200
 
 Headers = Iterable[tuple[str, bytes]]
 
@@ -60,8 +61,9 @@ class Answer:
         """Sends the head; the body to be written. Raises Err for a header that cannot be sent."""
         if self.is_given:
             raise RuntimeError("this request has been answered")
-        response = types.OutgoingResponse(types.Fields.from_list(list(headers)))
-        response.set_status_code(status)
+        response = new_outgoing_response([types.Fields.from_list(list(headers))])
+        if status != _DEFAULT_STATUS:
+            response.set_status_code(status)
         body = response.body()
         self.is_given, self.status = True, status
         types.ResponseOutparam.set(self._outparam, Ok(response))

@@ -13,7 +13,7 @@ from edge.guests.on_wasi.answering import Answer
 from edge.guests.on_wasi.api import Err, outgoing_handler, streams, types
 from edge.guests.on_wasi.hop import Headers, to_origin, to_visitor
 from edge.guests.on_wasi.reading import entries_of
-from edge.guests.on_wasi.redis import answer_of, timeouts
+from edge.guests.on_wasi.redis import answer_of, connect_timeout
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, pump, write_all
 
 CONNECT_MS = 5_000
@@ -51,7 +51,7 @@ class Origin:
             with message.consume() as incoming, incoming.stream() as source:
                 first = _first(source)
                 body = outgoing.body() if first else None
-                with outgoing_handler.handle(outgoing, timeouts(CONNECT_MS, ANSWER_MS)) as future:
+                with outgoing_handler.handle(outgoing, connect_timeout(CONNECT_MS)) as future:
                     if body is not None:
                         _send(body, first, source)
                     self._answer(future, conclude, answer)

@@ -8,9 +8,9 @@ from typing import Any
 from edge.core.messages import Batch, Reply
 from edge.core.scripts import Flavour
 from edge.guests.on_wasi.address import Address
-from edge.guests.on_wasi.api import Err, Ok, outgoing_handler, types
+from edge.guests.on_wasi.api import Err, Ok, new_request_options, outgoing_handler, types
 from edge.guests.on_wasi.waiting import Broken, Deadline, Late, read_all, write_all
-from edge.guests.rest import CONTENT_TYPE, Answered, body_of, failed, read_answer
+from edge.guests.rest import CONTENT_TYPE, Answered, failed, read_answer
 
 CONNECT_MS = 400
 # After this many failures in a row nobody waits for it; one request in a while finds it back.
@@ -33,7 +33,7 @@ class Redis:
     def run(self, batch: Batch, deadline: Deadline) -> Answered:
         """Runs a batch of a decision; a shared one that fails brings its last good answer along."""
         asked_ns = time.monotonic_ns()
-        told = self.send(batch.commands(self.flavour), deadline)
+        told = self.send(batch.body(self.flavour), len(batch.calls), deadline)
         name = batch.name.removesuffix(" in full")
         if not told.reply.failed:
             if batch.is_shared and not any("error" in result for result in told.reply.results):
@@ -45,15 +45,16 @@ class Redis:
             told.reply.stale = Reply(kept[1].results, age_ms)
         return told
 
-    def send(self, commands: list[list[str]], deadline: Deadline) -> Answered:
-        """Sends a pipeline. Raises nothing: no answer is an answer too."""
-        if time.monotonic_ns() < self._paused_until_ns:
+    def send(self, body: str, count: int, deadline: Deadline) -> Answered:
+        """Sends a pipeline of `count` commands. Raises nothing: no answer is an answer too."""
+        if self._paused_until_ns and time.monotonic_ns() < self._paused_until_ns:
             return self._noted(failed("away", "not asked: it did not answer the last times"))
-        if deadline.left_ms() == 0:
+        left_ms = deadline.left_ms()
+        if left_ms == 0:
             return self._noted(failed("slow", "the time budget was used up before this batch"))
         try:
-            status, content = self._post(body_of(commands), deadline)
-            told = read_answer(status, content, len(commands))
+            status, content = self._post(body.encode(), left_ms, deadline)
+            told = read_answer(status, content, count)
         except Late:
             told = failed("slow", _LATE)
         except (Err, Broken) as error:
@@ -75,14 +76,14 @@ class Redis:
             told.reply.away_ms = (time.monotonic_ns() - self._answered_ns) // _NS_PER_MS
         return told
 
-    def _post(self, content: bytes, deadline: Deadline) -> tuple[int, bytes]:
+    def _post(self, content: bytes, left_ms: int, deadline: Deadline) -> tuple[int, bytes]:
         """Status and body of the answer. Raises Late, Broken or Err."""
         headers = [("content-type", CONTENT_TYPE), ("content-length", str(len(content))),
                    ("authorization", f"Bearer {self._token}")]  # fmt: skip
         fields = types.Fields.from_list([(name, value.encode("latin-1")) for name, value in headers])
         request = self._address.request(fields, types.Method_Post(), "/pipeline")
         body = request.body()
-        with outgoing_handler.handle(request, timeouts(CONNECT_MS, deadline.left_ms())) as future:
+        with outgoing_handler.handle(request, connect_timeout(min(CONNECT_MS, left_ms))) as future:
             try:
                 with body.write() as stream:
                     write_all(stream, content, deadline)
@@ -95,11 +96,10 @@ class Redis:
                     return status, read_all(stream, deadline)
 
 
-def timeouts(connect_ms: int, answer_ms: int) -> Any:
-    """The platform's own timeouts, for hosts that have them."""
-    options = types.RequestOptions()
-    options.set_connect_timeout(max(1, min(connect_ms, answer_ms)) * _NS_PER_MS)
-    options.set_first_byte_timeout(max(1, answer_ms) * _NS_PER_MS)
+def connect_timeout(connect_ms: int) -> Any:
+    """The platform's own timeout of the connection, for hosts that have one; `answer_of` waits no longer than its deadline."""
+    options = new_request_options([])
+    options.set_connect_timeout(connect_ms * _NS_PER_MS)
     return options
 
 

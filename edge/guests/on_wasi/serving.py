@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from edge.core.commands import Call, pipeline_body
 from edge.core.conclude import conclude
 from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.messages import Batch, Decision, Forward, Reply, Request
 from edge.guests.builtin import NO_GATE, NO_UPGRADE, built_in
 from edge.guests.driver import drive
+from edge.guests.log_line import request_line
 from edge.guests.on_wasi.answering import Answer
 from edge.guests.on_wasi.hop import Headers, is_private, weakest_first
 from edge.guests.on_wasi.origin import OriginFailed
@@ -22,8 +24,6 @@ from edge.guests.on_wasi.surroundings import Surroundings, write_log
 from edge.guests.on_wasi.waiting import Deadline
 from edge.guests.page_shelf import ReadKv
 from edge.guests.rest import DECISION_BUDGET_MS
-
-_PATH_SHOWN = 500
 
 
 class Gate:
@@ -55,7 +55,7 @@ class Serving:
         self._started_ns = time.monotonic_ns()
         self._headers: Headers = entries_of(message)
         self._request: Request = read_request(message, self._headers, around.setting)
-        self._calls: list[list[str]] = []
+        self._calls: Sequence[Call] = ()
         self._decision: Decision | None = None
 
     def run(self) -> None:
@@ -67,7 +67,10 @@ class Serving:
             self._answer.give(decision.status, decision.headers, decision.content)
         if self._calls:
             # After the answer: no visitor waits for it. Safe to lose: leases end by themselves.
-            told = self._around.redis.send(self._calls, Deadline(DECISION_BUDGET_MS))
+            redis = self._around.redis
+            # In full: nobody reads the replies here, so nobody would see that a name is not known.
+            body = pipeline_body(self._calls, redis.flavour, whole=True)
+            told = redis.send(body, len(self._calls), Deadline(DECISION_BUDGET_MS))
             if told.problem:
                 self._around.log("store.failed", id=self._request.request_id, reason=told.problem)
         if self._around.logs_requests:
@@ -113,15 +116,9 @@ class Serving:
         told = conclude(self._request, decision.context, status, pairs, self._around.knowledge.context())
         if told.note:
             self._around.log(told.event, id=self._request.request_id, why=told.note)
-        # In full: nobody reads the replies here, so nobody would see that a name is not known.
-        self._calls = [call.eval(self._around.redis.flavour) for call in told.calls]
+        self._calls = told.calls
         return [(name, value.encode("latin-1", "replace")) for name, value in weakest_first(told.headers)]
 
     def _log(self) -> None:
-        request, decision = self._request, self._decision
-        path = request.target.partition("?")[0]
-        verb = "forward" if isinstance(decision, Forward) else "respond"
-        ms = (time.monotonic_ns() - self._started_ns) / 1e6
-        self._around.log("request", id=request.request_id, method=request.method, host=request.host, path=path[:_PATH_SHOWN],
-                         status=self._answer.status, verb=verb, why=decision.why if decision else "",
-                         ms=round(ms, 1))  # fmt: skip
+        took_us = (time.monotonic_ns() - self._started_ns) // 1000
+        write_log(request_line(self._request, self._decision, self._answer.status, took_us))

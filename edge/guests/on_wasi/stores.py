@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from edge.core import quick_json
 from edge.core.config import CONFIG_KEY
 from edge.core.crawlers import CRAWLERS_KEY
 from edge.guests.on_wasi.redis import Redis
@@ -18,6 +19,7 @@ STORE_MAX_AGE_MS = 1_000
 # What was asked for before is fetched along with what is asked for now, up to so many keys.
 _TOGETHER_AT_MOST = 32
 _NS_PER_MS = 1_000_000
+_PIECE_BYTES = 262_144
 
 
 def folder_reader(root: str) -> ReadKv:
@@ -25,12 +27,18 @@ def folder_reader(root: str) -> ReadKv:
 
     def read(key: str) -> bytes | None:
         try:
-            with open(f"{root}/{key}", "rb", buffering=0) as file:
-                return file.readall()
+            file = os.open(f"{root}/{key}", os.O_RDONLY)
         except FileNotFoundError:
             if not os.path.isdir(root):
                 raise
             return None
+        try:
+            pieces = []
+            while piece := os.read(file, _PIECE_BYTES):
+                pieces.append(piece)
+        finally:
+            os.close(file)
+        return b"".join(pieces)
 
     return read
 
@@ -57,7 +65,7 @@ class RedisKv:
         if not self._values:
             self._read_ns = now_ns
         wanted = [key, *(other for other in self._in_use if other != key and other not in self._values)]
-        told = self._redis.send([["HMGET", self._hash, *wanted]], Deadline(READ_MS))
+        told = self._redis.send(quick_json.write([["HMGET", self._hash, *wanted]]), 1, Deadline(READ_MS))
         if told.reply.failed:
             raise OSError(told.problem)
         (result,) = told.reply.results

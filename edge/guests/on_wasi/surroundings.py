@@ -6,11 +6,13 @@ Hosts that keep an instance for more than one request keep all of this; on other
 from __future__ import annotations
 
 import json
-import sys
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from edge.core.scripts import Flavour
+from edge.guests import light_environ
 from edge.guests.knowledge import Knowledge
 from edge.guests.on_wasi.address import Address
 from edge.guests.on_wasi.api import environment
@@ -19,17 +21,20 @@ from edge.guests.on_wasi.redis import Redis
 from edge.guests.on_wasi.stores import DEFAULT_HASH, STORE_MAX_AGE_MS, RedisKv, folder_reader
 from edge.guests.page_shelf import ReadKv
 
+_STDERR = 2
+
 
 def write_log(line: str) -> None:
     """One JSON object a line, on standard error."""
-    print(line, file=sys.stderr, flush=True)
+    with suppress(OSError):  # trouble with the log is nobody's trouble
+        os.write(_STDERR, f"{line}\n".encode("utf-8", "replace"))
 
 
 class Surroundings:
     """Raises ValueError, naming the variable, when an address is missing or none. `store`: the host's own, else Redis."""
 
     def __init__(self, store: Callable[[], ReadKv] | None) -> None:
-        self._environ: dict[str, str] = dict(environment.get_environment())
+        self._environ: dict[str, str] = dict(light_environ.told or environment.get_environment())
         redis_at = Address.parse(self.setting("UPSTASH_REDIS_REST_URL"), "UPSTASH_REDIS_REST_URL")
         flavour: Flavour = "redis" if redis_at.is_local else "upstash"
         if self.setting("STANCHION_REDIS_FLAVOUR"):

@@ -34,16 +34,18 @@ class Deadline:
         return max(0, (self._at_ns - time.monotonic_ns()) // _NS_PER_MS)
 
     def wait_for(self, promise: Any) -> None:
-        """Waits for what has a `subscribe`. Raises Late."""
+        """Waits for what has a `subscribe` and is not there yet. Raises Late."""
         left_ms = self.left_ms()
         if left_ms == 0:
             raise Late
         with promise.subscribe() as pollable:
-            if pollable.ready():
-                return
-            with monotonic_clock.subscribe_duration(left_ms * _NS_PER_MS) as timer:
-                if 0 not in poll.poll([pollable, timer]):
-                    raise Late
+            _wait(pollable, left_ms)
+
+
+def _wait(pollable: Any, wait_ms: int) -> None:
+    with monotonic_clock.subscribe_duration(wait_ms * _NS_PER_MS) as timer:
+        if 0 not in poll.poll([pollable, timer]):
+            raise Late
 
 
 def is_end(error: Err[Any]) -> bool:
@@ -93,7 +95,9 @@ def pump(source: Any, sink: Any, silence_ms: int) -> None:
     Returns at the end of either. Raises Late, or Broken when the source broke off.
     """
     while True:
-        Deadline(silence_ms).wait_for(source)
+        with source.subscribe() as pollable:
+            if not pollable.ready():
+                _wait(pollable, silence_ms)
         try:
             sink.blocking_splice(source, PIECE_BYTES)
         except Err as error:
