@@ -38,8 +38,9 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
          json_file: Path | None) -> None:  # fmt: skip
     """Send visitors to URL, a protected address of an edge on this machine, and print latencies.
 
-    Exit code 1 when a visitor sees a law broken: a position shown twice, or more admissions than you said to expect; and when
-    everyone was let through without a token of a queue, since then nothing was tried.
+    Exit code 1 when a visitor sees a law broken (a position shown twice, a call out of order, more admissions than you said to
+    expect): then the last answers to that visitor are printed. And when everyone was let through without a token of a queue,
+    since then nothing was tried.
     """
     check_writable(json_file)
     try:
@@ -51,7 +52,7 @@ def load(url: str, people: int, ramp_s: float, lasts_s: float, visit_s: float, c
     with click.progressbar(length=people, label=target, file=sys.stderr) as bar:
         asyncio.run(run_load(target, plan, watch, bar.update))
     data = watch.figures()
-    click.echo(as_text(data))
+    click.echo("\n".join([as_text(data), *watch.history()]))
     write(json_file, json.dumps(data, indent=1) + "\n")
     if not watch.took_ms["page"]:
         raise click.ClickException(f"nothing answers at {target}: is the edge running?")

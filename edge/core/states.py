@@ -129,6 +129,7 @@ MOVES: tuple[Move, ...] = (
     Move("lapsed", "called", "back in time: called next (late_claim head)"),
     Move("lapsed", "waiting", "back later, or late_claim back: a new place at the end", "late_claim_within_s"),
     Move("lapsed", "ended", "late_claim refused"),
+    Move("lapsed", "left", "the place is given up"),
     Move("inside", "completed", "the site says complete"),
     Move("inside", "left", "the visitor leaves"),
     Move("inside", "revoked", "the site or an operator ends it"),

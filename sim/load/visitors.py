@@ -73,10 +73,10 @@ class Visitor:
                 return False
             if queue is None:
                 return True  # no cookie yet: the page reloads
+            asked_s = self._now_s()
             status = self._read(await self._ask("status", f"{self._site}/.stanchion/{queue}/status", "application/json"))
             poll_s = 0.0 if await self._works(status) else float(status.get("poll_s") or RETRY_S)
-            if status.get("position") and status.get("epoch"):
-                self._watch.placed(self._number, str(status["epoch"]), str(status.get("lane") or ""), int(status["position"]))
+            self._place(status, asked_s)
             if status.get("state") == "called" and poll_s > 1 and status.get("wait_s", {}).get("high"):
                 continue  # the minute is full: poll_s says when
             if status and status.get("state") not in _WAITING:
@@ -85,6 +85,16 @@ class Visitor:
     def _queue(self) -> str | None:
         """The queue whose token this visitor holds, or None."""
         return next((match[1] for name in self._jar if (match := _COOKIE.fullmatch(name))), None)
+
+    def _place(self, status: dict[str, Any], asked_s: float) -> None:
+        if not status.get("position") or not status.get("epoch"):
+            return
+        place = self._number, str(status["epoch"]), str(status.get("lane") or ""), int(status["position"])
+        self._watch.placed(*place)
+        if status.get("state") == "called":
+            self._watch.called(*place, self._now_s())
+        elif status.get("state") == "waiting":
+            self._watch.waits(*place, asked_s)
 
     async def _works(self, status: dict[str, Any]) -> bool:
         """Does the work that the queue asks for; whether there was any to do."""
@@ -132,9 +142,19 @@ class Visitor:
         except httpx.HTTPError as error:
             self._watch.failed(kind, type(error).__name__)
             return None
-        self._watch.answered(kind, answer.status_code, (time.perf_counter() - began_s) * 1000)
+        took_ms, says = (time.perf_counter() - began_s) * 1000, _summary(answer)
+        self._watch.answered(kind, answer.status_code, took_ms, self._number, self._now_s(), says)
         self._jar.extract_cookies(answer)
         return answer
+
+
+def _summary(answer: httpx.Response) -> str:
+    """What the gate says of the visitor's state; the place too, where the answer is small and JSON."""
+    state = answer.headers.get("stanchion-state", "")
+    if answer.headers.get("content-type", "").startswith("application/json"):
+        found = re.search(r'"position": ?(\d+)', answer.text[:4_000])
+        state += f" {found[1]}" if found else ""
+    return str(state)
 
 
 async def run_load(url: str, plan: Plan, watch: Watch, progress: Callable[[int], None] = lambda count: None) -> None:

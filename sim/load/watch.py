@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
 MINUTE_S = 60.0
 SLACK_S = 1.0  # between the claim in Redis and its answer here
+# A turn is read up to a snapshot's age after it was given (1 s), another visitor's as late; and answers cross.
+ORDER_SLACK_S = 5.0
+REMEMBERED = 40  # answers of one visitor, for the history that a broken law is shown with
 KINDS = ("page", "status", "enter", "inside", "leave")
 
 
@@ -33,13 +37,19 @@ class Watch:
     without_token: int = 0
     inside: int = 0
     most_inside: int = 0
+    _who_broke: int | None = None
+    _answers: dict[int, deque[str]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=REMEMBERED)))
+    _called: set[int] = field(default_factory=set)
+    # (epoch, lane) -> when a higher position than before was read to be called, and which; both rise.
+    _reached: dict[tuple[str, str], tuple[list[float], list[int]]] = field(default_factory=lambda: defaultdict(lambda: ([], [])))
     _holders: dict[tuple[str, str, int], int] = field(default_factory=dict)
     _places: dict[tuple[int, str], tuple[str, int]] = field(default_factory=dict)
 
-    def answered(self, kind: str, status: int, took_ms: float) -> None:
-        """A request has its answer."""
+    def answered(self, kind: str, status: int, took_ms: float, who: int = -1, at_s: float = 0.0, says: str = "") -> None:
+        """A request of `who` has its answer; `says`: what it told."""
         self.took_ms[kind].append(took_ms)
         self.statuses[f"{kind} {status}"] += 1
+        self._answers[who].append(f"{at_s:9.2f} s  {kind:7} {status} {says}")
 
     def failed(self, kind: str, error: str) -> None:
         """A request has none."""
@@ -49,10 +59,37 @@ class Watch:
         """A visitor reads its position."""
         holder = self._holders.setdefault((epoch, lane, position), who)
         if holder != who:
-            self.broken.append(f"position {position} was shown to visitor {holder} and to visitor {who}")
+            self._break(f"position {position} was shown to visitor {holder} and to visitor {who}", who)
         before = self._places.setdefault((who, epoch), (lane, position))
         if before != (lane, position):
-            self.broken.append(f"visitor {who} stood at {before[1]} and then at {position}")
+            self._break(f"visitor {who} stood at {before[1]} and then at {position}", who)
+
+    def called(self, who: int, epoch: str, lane: str, position: int, at_s: float) -> None:
+        """A visitor reads that it is its turn."""
+        self._called.add(who)
+        times, positions = self._reached[epoch, lane]
+        if not positions or position > positions[-1]:
+            times.append(at_s)
+            positions.append(position)
+
+    def waits(self, who: int, epoch: str, lane: str, position: int, asked_s: float) -> None:
+        """A visitor who asks as told reads that its turn has not come, in the answer to what it asked at `asked_s`."""
+        times, positions = self._reached[epoch, lane]
+        before = bisect_right(times, asked_s - ORDER_SLACK_S)
+        if before and positions[before - 1] > position and who not in self._called:
+            since_s, other = asked_s - times[before - 1], positions[before - 1]
+            self._break(f"position {position} waits {since_s:.0f} s after {other} was called", who)
+
+    def _break(self, what: str, who: int) -> None:
+        self.broken.append(what)
+        if self._who_broke is None:
+            self._who_broke = who
+
+    def history(self) -> list[str]:
+        """The last answers to the visitor who first saw a law broken; empty when no visitor did."""
+        if self._who_broke is None:
+            return []
+        return [f"visitor {self._who_broke}, the last {REMEMBERED} answers:", *self._answers[self._who_broke]]
 
     def came_in(self, at_s: float, *, has_token: bool = True) -> None:
         """A visitor is let through; `has_token`: by a queue, as far as it shows."""

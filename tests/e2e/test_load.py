@@ -73,6 +73,25 @@ def test_no_other_machine_is_ever_asked(url: str) -> None:
     assert CliRunner().invoke(main, ["load", url]).exit_code == 2
 
 
+def test_a_call_out_of_order_is_seen_and_shown_with_the_history_of_who_waits() -> None:
+    watch = Watch()
+    for number, at_s in ((5, 10.0), (4, 11.0), (9, 20.0)):
+        watch.called(number, "e", "", number, at_s)
+    watch.waits(3, "e", "", 3, 12.0)
+    watch.waits(12, "e", "", 12, 60.0)
+    watch.waits(8, "e", "vip", 8, 60.0)
+    watch.waits(5, "e", "", 5, 60.0)
+    assert watch.broken == [], "just now, behind, in another lane, called before"
+    watch.answered("page", 503, 3.0, 3, 1.0, "candidate")
+    watch.answered("status", 200, 3.0, 3, 30.1, "waiting 3")
+    watch.waits(3, "e", "", 3, 30.0)
+    assert watch.broken == ["position 3 waits 10 s after 9 was called"]
+    shown = watch.history()
+    assert shown[0].startswith("visitor 3")
+    assert [line.split() for line in shown[1:]] == [["1.00", "s", "page", "503", "candidate"],
+                                                    ["30.10", "s", "status", "200", "waiting", "3"]]  # fmt: skip
+
+
 def test_this_machine_has_many_names() -> None:
     assert checked_target("http://localhost:8080/launch/?a=1") == "http://127.0.0.1:8080/launch/?a=1"
     assert checked_target("http://[::1]:8080") == "http://[::1]:8080/"
