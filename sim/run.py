@@ -23,6 +23,7 @@ from sim.visits import Visits
 from sim.wire import Wire
 
 _PERSON, _BOT, _HIT, _CHANGE, _FAULT, _CHECK, _MARK = range(10, 17)
+_SWEEPS_AT_MOST = 10_000
 _SAMPLE = 5_000  # people whose told waits are kept
 
 
@@ -173,9 +174,18 @@ class Run:
         status = "open"
         for _ in range(-(-longest_s // 10)):
             at_ms += 10_000
-            answer = self.wire.answer(commands.take_snapshot(queue.scope, self.wire.hex(), now_ms=self.wire.redis_ms(at_ms)))
-            status = answer.snapshot.status if answer.snapshot else status
+            status = self._sweep(at_ms) or status
         self.tally.presence.change(0, self.now_ms)
         held = raw.read(self.store, queue.scope)
         if held is not None and status == "open":
             self.account.check(held, at_ms, is_over=True)
+
+    def _sweep(self, at_ms: int) -> str:
+        """Snapshots at one moment until nothing more is due: one sweep does a bounded part. Answers the status, '' if unknown."""
+        scope, status, before = self.sale.queue.scope, "", None
+        for _ in range(_SWEEPS_AT_MOST):
+            seen = self.wire.answer(commands.take_snapshot(scope, self.wire.hex(), now_ms=self.wire.redis_ms(at_ms))).snapshot
+            if seen is None or before == (seen.ready, seen.called, seen.inside):
+                break
+            status, before = seen.status, (seen.ready, seen.called, seen.inside)
+        return status

@@ -98,9 +98,12 @@ local function stand_near(s, line, position, member, missed, wants_in)
   local deadline, is_new = call('ZSCORE', CALLED, member), false
   if not deadline then
     if has_lapsed(s, line, position, missed) then return lapse(s, member) end
-    s.ready = s.ready + call('ZADD', READY, text(line.base + position), member)
+    local is_first = call('ZADD', READY, text(line.base + position), member) == 1
+    if is_first then s.ready = s.ready + 1 end
     call('ZADD', SEEN, text(s.lease), member)
     if s.sample_every > 0 then call('ZREM', SAMPLE, member) end
+    -- Whoever was there already, the sweep has called if it could.
+    if not is_first or (position > line.cursor and position > line.settled) then return { 'waiting', member } end
     call_next(s)
     deadline, is_new = call('ZSCORE', CALLED, member), true
   end
