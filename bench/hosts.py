@@ -7,6 +7,7 @@ with one connection; CPU is that of the host's processes, Redis and origin not a
 from __future__ import annotations
 
 import gzip
+import hashlib
 import http.client
 import os
 import sys
@@ -20,7 +21,8 @@ from statistics import quantiles
 import pytest
 
 from host.component.build import PROXY, build_component, build_gatekeeper, build_proxy
-from host.fastly.build import build_fastly
+from host.fastly.build import build_fastly, compile_guest
+from host.fastly.toolchain import builder
 from tests.conformance.host import CACHE, ROOT
 from tests.conformance.hosts import STARTERS, chosen
 from tests.conformance.world import World, place, running
@@ -56,12 +58,23 @@ def idle_proxy() -> Path:
     return build_component("idle_proxy", (ROOT / "bench" / "idle_proxy.py",), CACHE / "component", PROXY)
 
 
-IDLE: dict[str, Callable[[], Path]] = {"local": idle_gate, "jco": idle_proxy, "wasmtime": idle_proxy}
+def idle_fastly() -> Path:
+    """The base of Viceroy. Raises BuildError."""
+    source = ROOT / "bench" / "idle_fastly.py"
+    target = CACHE / "component" / f"idle_fastly-{hashlib.sha256(source.read_bytes()).hexdigest()[:20]}.wasm"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        compile_guest(builder(CACHE), "idle_fastly", [("idle_fastly.py", source)], target)
+    return target
+
+
+IDLE: dict[str, Callable[[], Path]] = {"local": idle_gate, "viceroy": idle_fastly, "jco": idle_proxy, "wasmtime": idle_proxy}
 GATES: dict[str, Callable[[], Path]] = {
     "local": lambda: build_gatekeeper(CACHE),
     "wasi:http": lambda: build_proxy(CACHE),
     "wasi:http, base": idle_proxy,
     "fastly": lambda: build_fastly(CACHE),
+    "fastly, base": idle_fastly,
 }
 
 

@@ -11,6 +11,7 @@ import importlib.metadata
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from host.component.build import (
@@ -60,37 +61,37 @@ def build_fastly(cache_dir: Path) -> Path:
         out_dir.mkdir(parents=True, exist_ok=True)
         with locked(out_dir / f"{APP}.lock"):
             if not target.exists():
-                _build(program, target)
+                files = [found for top in GATEKEEPER_SOURCES for found in source_files(top, LEFT_OUT)]
+                compile_guest(program, APP, files, target)
                 prune(out_dir, APP)
     except OSError as error:
         raise BuildError(cannot_write(out_dir, error)) from error
     return target
 
 
-def _build(program: Path, target: Path) -> None:
+def compile_guest(program: Path, app: str, files: Iterable[tuple[str, Path]], target: Path) -> None:
+    """Builds module `app` out of `files` (name in the guest, and path) and the guest's packages. Raises BuildError, OSError."""
     with tempfile.TemporaryDirectory(prefix="stanchion-fastly-", dir=target.parent) as folder:
         work = Path(folder)
         # The builder looks for modules here as a virtual environment has them, and in the folder where it runs.
         packages, empty = work / "guest" / "lib" / "python3.12" / "site-packages", work / "empty"
         empty.mkdir()
-        for top in GATEKEEPER_SOURCES:
-            for name, path in source_files(top, LEFT_OUT):
-                copy_file(path, packages / name)
+        for name, path in files:
+            copy_file(path, packages / name)
         stage_packages(packages)
         built = work / "component.wasm"
-        command = [str(program), "build", "-v", str(work / "guest"), "-e", APP, "-o", str(built)]
-        _run(command, empty)
+        _run([str(program), "build", "-v", str(work / "guest"), "-e", app, "-o", str(built)], app, empty)
         built.replace(target)
 
 
-def _run(command: list[str], folder: Path) -> None:
+def _run(command: list[str], app: str, folder: Path) -> None:
     # A clean environment: PYTHONPATH would let foreign packages into the component.
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
     try:
         run = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, errors="replace",
                              timeout=BUILD_TIMEOUT_S)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BuildError(f"cannot build {APP}: {error}") from error
+        raise BuildError(f"cannot build {app}: {error}") from error
     if run.returncode != 0:
         last = (run.stdout + run.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
-        raise BuildError(f"cannot build {APP}, the compiler said:\n" + "\n".join(last))
+        raise BuildError(f"cannot build {app}, the compiler said:\n" + "\n".join(last))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from host.fastly.build import build_fastly
@@ -10,11 +11,12 @@ from tests.conformance.host import CACHE, Host, Limit, Site, clean_environ
 from tests.host.rest.servers import free_port
 from tests.needs import needs
 
+# How long a sandbox waits for another request. With 0 each serves one, so none can count for itself either.
+REUSE_MS = os.environ.get("STANCHION_CONFORMANCE_REUSE_MS", "0")
 LIMITS = {
     "last_configuration": Limit("its stores change by a restart only, which forgets everything"),
-    "rate_counter": Limit("its edge rate counters count nothing"),
     "upgrade": Limit("WebSockets are tunnelled", runs=False),
-}
+} | ({"rate_counter": Limit("its edge rate counters count nothing")} if REUSE_MS == "0" else {})
 
 
 def settings_of(site: Site) -> dict[str, str]:
@@ -24,6 +26,7 @@ def settings_of(site: Site) -> dict[str, str]:
         "STANCHION_REDIS_FLAVOUR": "redis",
         "STANCHION_COUNTRY_HEADER": site.country_header,
         "STANCHION_COUNTRY_TRUST_ALL": "1",
+        "STANCHION_SANDBOX_REUSE_MS": REUSE_MS,
     }
 
 
@@ -59,7 +62,7 @@ class Viceroy(Host):
 
     def __init__(self, program: str, component: Path) -> None:
         super().__init__("viceroy", LIMITS, step_in_force_s=2.0, publish_in_force_s=0.0)
-        self._program, self._component = program, component
+        self._program, self.component = program, component
 
     def start(self, site: Site) -> None:
         self._start(site, has_kv=True)
@@ -69,7 +72,8 @@ class Viceroy(Host):
         port = self.port or free_port()
         path = site.folder / "viceroy.toml"
         path.write_text(manifest(site, has_kv=has_kv))
-        command: list[str | Path] = [self._program, "serve", "--addr", f"127.0.0.1:{port}", "-C", path, self._component]
+        assert self.component is not None
+        command: list[str | Path] = [self._program, "serve", "--addr", f"127.0.0.1:{port}", "-C", path, self.component]
         self.run(command, site, clean_environ(), port)
 
     def publish(self, site: Site) -> None:
