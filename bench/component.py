@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import wasmtime
 from wasmtime.component import Component, Instance, Linker, Variant
@@ -16,8 +17,12 @@ from wasmtime.component import Component, Instance, Linker, Variant
 from bench.report import Report
 from edge.core import tokens
 from edge.core.commands import Answer
+from edge.core.config import check_config
+from edge.core.cookies import CANDIDATE_SUFFIX
 from edge.core.sealed import seal
-from edge.core.tokens import Keyring, Pass, Place
+from edge.core.tokens import Candidate, Keyring, Pass, Place
+from edge.core.work import HEADER as WORK
+from edge.core.work import challenge_for, solve
 from host.component.build import build_component, build_gatekeeper
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,8 +36,14 @@ ROUNDS, CALLS = 15, 400
 HEAP_LIMIT_BYTES = 64 * 1024 * 1024
 
 
-def _linker(engine: wasmtime.Engine) -> Linker:
-    stored = {"config.json": seal(SEED)}
+def worked(seed: dict[str, Any]) -> dict[str, Any]:
+    """The same configuration, but its first queue asks candidates for work: as little as may be, for checking costs the same."""
+    first, *others = seed["queues"]
+    return seed | {"queues": [first | {"proof_of_work_bits": 8}, *others]}
+
+
+def _linker(engine: wasmtime.Engine, seed: dict[str, Any]) -> Linker:
+    stored = {"config.json": seal(seed)}
     stored |= {str(p.relative_to(ROOT / "kv-seed")): p.read_text() for p in (ROOT / "kv-seed" / "pages").rglob("*.*")}
     linker = Linker(engine)
     linker.add_wasip2()
@@ -52,13 +63,13 @@ def _linker(engine: wasmtime.Engine) -> Linker:
 class Gate:
     """One instance of a component, its fuel counted on demand."""
 
-    def __init__(self, engine: wasmtime.Engine, component: Component, *, fuel: bool = False) -> None:
+    def __init__(self, engine: wasmtime.Engine, component: Component, *, fuel: bool = False, seed: dict[str, Any] = SEED) -> None:
         self.store = wasmtime.Store(engine)
         if fuel:
             self.store.set_fuel(2**62)
         self.store.set_wasi(wasmtime.WasiConfig())
         self.store.set_limits(memory_size=HEAP_LIMIT_BYTES)
-        self._instance: Instance = _linker(engine).instantiate(self.store, component)
+        self._instance: Instance = _linker(engine, seed).instantiate(self.store, component)
         self._decide = self._instance.get_func(self.store, "decide")
 
     def decide(self, request: str, replies: str = "") -> str:
@@ -78,7 +89,7 @@ def request(cookie: str, target: str = "/launch/tickets?day=2") -> str:
 def snapshot_reply() -> str:
     """A snapshot of a queue with 1,000 people in line."""
     short = [EPOCH, str(NOW_MS), "open", "1000", "3", "60", "1", "10", ""]
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "10000", "1000", "0", "1", 20, "0", "", [], "1000000", "0"]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "10000", "1000", "0", "1", 20, "0", "", [], "1000000", "0", ""]
     full = [["ok"], [*short, 2, 20, 2, 2, 997, "4000", 10, "", "", 1, [], *rest]]
     assert Answer.read(full).snapshot is not None, "or every call would ask again"
     return json.dumps([{"name": "snapshot:launch", "results": [{"result": full}], "age_ms": 0}])
@@ -91,6 +102,17 @@ def cookies() -> dict[str, str]:
     waiting = Place("launch", EPOCH, "v" * 16, 800, NOW_MS, NOW_MS + 86_400_000)
     return {"inside": f"stanchion-launch={tokens.write_pass(ring, inside)}",
             "waiting": f"stanchion-launch={tokens.write_place(ring, waiting)}"}  # fmt: skip
+
+
+def joining() -> tuple[str, str, str]:
+    """The request of a candidate whose cookie comes back, the same with the work done, and what a join answers to both."""
+    hopeful = Candidate("launch", "v" * 16, NOW_MS + 600_000)
+    cookie = f"stanchion-launch{CANDIDATE_SUFFIX}={tokens.write_candidate(Keyring.parse(KEYS), hopeful)}"
+    text = request(cookie, "/.stanchion/launch/status")
+    challenge = challenge_for(check_config(worked(SEED)).queues[0], hopeful.visitor)
+    assert challenge is not None
+    answer = [["waiting", "1001"], [EPOCH, str(NOW_MS), "open", "1001", "3", "60", "1", "10", ""]]
+    return text, f"{text}\nh.{WORK}: {solve(challenge)}", json.dumps([{"name": "join", "results": [{"result": answer}]}])
 
 
 def _best_us(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -135,14 +157,18 @@ def measure(report: Report) -> None:
 
 
 def _fuel(report: Report, wasm: bytes, requests: dict[str, str], snap: str) -> None:
+    join, join_worked, joined = joining()
+    calls = {name: (text, snap, SEED) for name, text in requests.items()}
+    calls |= {"join": (join, joined, SEED), "join, its work checked": (join_worked, joined, worked(SEED))}
     config = wasmtime.Config()
     config.cache = True
     config.consume_fuel = True
     engine = wasmtime.Engine(config)
     component = Component(engine, wasm)
-    for name, text in requests.items():
-        fresh = Gate(engine, component, fuel=True)
+    for name, (text, reply, seed) in calls.items():
+        fresh = Gate(engine, component, fuel=True, seed=seed)
         before = fresh.store.get_fuel()
         # One call with its reply at hand: what a guest pays that is driven inside its sandbox.
-        fresh.decide(text, snap)
+        decided = fresh.decide(text, reply)
+        assert "join" not in name or '"state":"waiting"' in decided, decided
         report.at_most(f"fresh sandbox, {name}: fuel", (before - fresh.store.get_fuel()) / 1e6, 4, "million")

@@ -25,7 +25,7 @@ from edge.core.commands import Answer, Call
 from edge.core.model import QUEUE, Queue
 from edge.core.scripts import Script
 
-AT_MOST = {"join": 10.0, "claim": 10.0}
+AT_MOST = {"join": 10.0, "join with an account": 10.0, "claim": 10.0}
 NOISE = 0.5  # a best of several rounds still varies by this much
 ROUNDS = 6
 VISITORS = 4_000
@@ -108,14 +108,18 @@ def _begin(server: _Server, manual: bool, events: bool = False) -> str:
     return answer.snapshot.epoch
 
 
-def _joins(prefix: str, count: int) -> list[Call]:
-    return [commands.join(_SCOPE, f"{prefix}-{number:016d}", RANDOM) for number in range(1, count + 1)]
+def _joins(prefix: str, count: int, account: str = "") -> list[Call]:
+    return [commands.join(_SCOPE, f"{prefix}-{number:016d}{account}", RANDOM) for number in range(1, count + 1)]
 
 
-def _join_us(server: _Server, events: bool) -> float:
+def _join_us(server: _Server, events: bool, account: str = "") -> float:
+    """Microseconds of a join behind the window. `account`: what the id of a visitor ends in who came with a key of the site."""
     _begin(server, manual=False, events=events)
-    server.run(_joins("before", 2_000))
-    return server.cost_us(_joins("measured", VISITORS))
+    server.run(_joins("before", 2_000, account))
+    joins = _joins("measured", VISITORS, account)
+    cost = server.cost_us(joins)
+    assert _verdicts(server.run(joins[:100])) == {"waiting"}
+    return cost
 
 
 def _claim_us(server: _Server, events: bool) -> tuple[float, str]:
@@ -132,9 +136,10 @@ def _claim_us(server: _Server, events: bool) -> tuple[float, str]:
 
 def _round(server: _Server) -> dict[str, float]:
     """Microseconds of each step and of the bare script, once; join and claim with the event stream too."""
-    bare = [Call(_BARE, commands.keys(_SCOPE), ("", RANDOM)) for _ in range(VISITORS)]
+    bare = [Call(_BARE, _SCOPE, ("", RANDOM)) for _ in range(VISITORS)]
     costs = {"join, events": _join_us(server, events=True), "claim, events": _claim_us(server, events=True)[0]}
     costs["join"] = _join_us(server, events=False)
+    costs["join with an account"] = _join_us(server, events=False, account=".0")
     costs["bare"] = server.cost_us(bare)
     costs["claim"], epoch = _claim_us(server, events=False)
     far_ms = round(time.time() * 1000) + 200_000
@@ -198,13 +203,13 @@ def main() -> int:
     with redis_server() as port:
         costs = measure_us(port)
     missed = 0
-    print(f"{'step':14} {'us':>7} {'bare':>6}  yardstick")
+    print(f"{'step':22} {'us':>7} {'bare':>6}  yardstick")
     for name, cost in costs.items():
         ratio, most = cost / costs["bare"], AT_MOST.get(name)
         is_missed = most is not None and ratio > most + NOISE
         missed += is_missed
         print(
-            f"{name:14} {cost:7.2f} {ratio:6.1f}  {f'<= {most:.0f}' if most else ''}{'  MISSED' if is_missed else ''}"
+            f"{name:22} {cost:7.2f} {ratio:6.1f}  {f'<= {most:.0f}' if most else ''}{'  MISSED' if is_missed else ''}"
         )
     return 1 if missed else 0
 

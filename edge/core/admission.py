@@ -67,22 +67,35 @@ def drained_s(people: float, per_s: float, going: float) -> float:
     return people / per_s * (math.log1p(part) / part if part > 0.001 else 1.0)
 
 
-def among_lines(snapshot: Snapshot, near: float, far: float) -> tuple[float, float, float]:
+def among_lines(snapshot: Snapshot, near: float, far: float, per_s: float) -> tuple[float, float, float]:
     """All who are called before someone, in whatever line: near, far, and how many are in the windows of all lines.
 
     Calls go round by the weights, and a line that has run out lends its turns: so of each other line as many come before as its
-    weight gives it until then, but no more than it has.
+    weight gives it until then, but no more than are there or come while `per_s` are called in a second.
     """
-    per_weight, window = (near + far + 1) / max(1, snapshot.weight), float(snapshot.line_present)
-    for index, (weight, others_near, others_far) in enumerate(snapshot.crowds):
-        if index == snapshot.seen_line or not weight:
+    per_weight, own, others = (near + far + 1) / max(1, snapshot.weight), snapshot.seen_line, snapshot.crowds
+    seconds, window = _seconds_among(snapshot, near + far + 1, per_s), float(snapshot.line_present)
+    for index, (weight, others_near, others_far, arriving) in enumerate(others):
+        if index == own or not weight:
             continue
         before, window = per_weight * weight, window + others_near
         if before <= others_near:
             near += before
         else:
-            near, far = near + others_near, far + min(others_far, before - others_near)
+            near, far = near + others_near, far + min(others_far + arriving * seconds, before - others_near)
     return near, far, window
+
+
+def _seconds_among(snapshot: Snapshot, people: float, per_s: float) -> float:
+    """How long it takes about until `people` of the line have been called, with those who come into shorter lines meanwhile."""
+    per_weight, arriving, before = people / max(1, snapshot.weight), 0.0, people
+    for index, crowd in enumerate(snapshot.crowds):
+        if index != snapshot.seen_line and crowd.weight:
+            there, share = crowd.near + crowd.far, per_weight * crowd.weight
+            before += min(there, share)
+            if there < share:
+                arriving += crowd.per_s
+    return before / max(per_s - arriving, per_s / 10)
 
 
 def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
@@ -94,7 +107,7 @@ def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
     (near, far), per_s, going = ahead_present(snapshot, ahead), per_minute / 60, going_per_s(snapshot)
     window = float(snapshot.line_present)
     if snapshot.crowds:
-        near, far, window = among_lines(snapshot, near, far)
+        near, far, window = among_lines(snapshot, near, far, per_s / max(0.01, snapshot.coming_share))
     near, far = near * snapshot.coming_share + 1, far * snapshot.coming_share
     whole_s = max(1.0, window * snapshot.coming_share / per_s)
     near_s = drained_s(near, per_s, going * max(0.0, 1 - snapshot.unseen_s / whole_s))

@@ -24,7 +24,7 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
         return snapshot
     own = snapshot.line(line)
     if not snapshot.crowds:  # once for all who ask while this snapshot is the newest
-        snapshot.crowds = tuple([_crowd(each, snapshot.present_share) for each in snapshot.lines])
+        snapshot.crowds = _crowds(snapshot)
     return replace(
         snapshot, status=own_status(snapshot.status, own.weight), length=own.length, cursor=own.cursor, horizon=own.horizon,
         drawn=own.drawn, weight=own.weight, line_present=own.present, gone_every=own.gone_every, gone=own.gone, more_lines=(),
@@ -32,10 +32,16 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
     )  # fmt: skip
 
 
-def _crowd(line: LineView, present_share: float) -> Crowd:
+def _crowds(snapshot: Snapshot) -> tuple[Crowd, ...]:
+    lines, share = snapshot.lines, snapshot.present_share
+    coming = snapshot.arriving_per_s if len(snapshot.arriving_per_s) == len(lines) else (0.0,) * len(lines)
+    return tuple([_crowd(line, share, per_s) for line, per_s in zip(lines, coming, strict=True)])
+
+
+def _crowd(line: LineView, present_share: float, per_s: float) -> Crowd:
     in_window = line.ahead(line.horizon + 1)
     beyond = line.ahead(line.length + 1) - in_window
-    return Crowd(line.weight, min(line.present, in_window), beyond * present_share)
+    return Crowd(line.weight, min(line.present, in_window), beyond * present_share, per_s)
 
 
 def own_status(status: str, weight: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 # Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
 ENDED_WIDTH = 10
 _LINE = 10**8
-_SHORT, _FULL = 9, 39
+_SHORT, _FULL = 9, 40
 
 
 @dataclass(slots=True, frozen=True)
@@ -41,11 +41,15 @@ def _ahead(position: int, cursor: int, gone: tuple[int, ...], gone_every: int) -
 
 
 class Crowd(NamedTuple):
-    """Who is likely there in one line: in its head window and beyond it. `weight` 0: nobody of them is called."""
+    """Who is likely there in one line: in its head window and beyond it, and how many more come in a second.
+
+    `weight` 0: nobody of them is called.
+    """
 
     weight: int
     near: float
     far: float
+    per_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -95,6 +99,7 @@ class Snapshot:
     more_lines: tuple[LineView, ...] = ()
     coming_share: float = 1.0  # of those called lately, so many come in
     unseen_s: float = 0.0  # the others had so long to go away without being missed
+    arriving_per_s: tuple[float, ...] = ()  # of several lines: places that each gives in a second
     # By lines.py, when there are several: the people of each, and the line that this view is of.
     crowds: tuple[Crowd, ...] = field(default=(), compare=False)
     seen_line: int = 0
@@ -162,6 +167,8 @@ def _full(values: Sequence[Any]) -> Snapshot:
     snapshot.weight, snapshot.line_present, snapshot.is_dormant = int(values[32]), int(values[33]), str(values[34]) == "1"
     snapshot.message, snapshot.more_lines = str(values[35]), _lines(lines)
     snapshot.coming_share, snapshot.unseen_s = int(values[37]) / 1e6, int(values[38]) / 1e3
+    if arriving := str(values[39]):
+        snapshot.arriving_per_s = tuple([int(each) / 60_000 for each in arriving.split(",")])
     return snapshot
 
 

@@ -258,6 +258,5 @@ class HttpIncoming(exports.HttpIncoming):  # type: ignore[misc]
 
 
 # Every path once before the snapshot of the instance: first calls cost most there.
-warm.run()
-fastly_warm.run(Gate)
+fastly_warm.run()
 warm.settle()

@@ -22,7 +22,7 @@ from edge.core.node import Granted, NodeCounters
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.scripts import ALL
 from edge.core.tokens import Keyring, Pass
-from edge.guests import crossing, no_random
+from edge.guests import crossing
 from edge.guests.page_shelf import PageShelf
 
 _QUEUE = {
@@ -81,7 +81,7 @@ def _run_once() -> None:
     queue = context.config.queues[0]
     short = [_EPOCH, "1000000", "open", "9", "3", "9", "1", "6", ""]
     line = ["9", "3", "9", "0", "1", 1, 1, "7"]
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line], "1000000", "0"]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line], "1000000", "0", "6000,600"]
     full = [["ok"], [*short, 2, 1, 1, 1, 5, "0", 3, "", "0000000001", 1, ["7"], *rest]]
     assert Answer.read(full).snapshot is not None, "or most of what follows would be trouble with Redis"
     asked, _ = crossing.read_request(_request(""))
@@ -121,7 +121,6 @@ def run() -> None:
 
 def settle() -> None:
     """Says that what is there now stays: a collection of garbage looks at it no more, and comes later than one request ends."""
-    no_random.install()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_AT_MOST)

@@ -105,9 +105,10 @@ def test_more_ahead_never_means_a_shorter_wait_and_those_who_go_never_a_longer_o
     assert admission.wait_until_s(seen, ahead, 10) <= admission.wait_until_s(calm, ahead, 10) * (1 + 1e-6)
 
 
-def beside(*crowds: tuple[int, float, float], line: int = 0, **values: Any) -> Snapshot:
-    """Seen from one of several lines: weight, people in the window and people beyond it of each."""
-    return snapshot(weight=crowds[line][0], crowds=tuple(Crowd(*each) for each in crowds), seen_line=line, **values)
+def beside(*crowds: tuple[float, ...], line: int = 0, **values: Any) -> Snapshot:
+    """Seen from one of several lines. Of each: weight, people in the window and beyond it, and how many come in a second."""
+    each = tuple(Crowd(int(weight), *people) for weight, *people in crowds)
+    return snapshot(weight=each[line].weight, crowds=each, seen_line=line, **values)
 
 
 def test_others_take_turns_by_their_weight_for_as_long_as_they_have_anybody() -> None:
@@ -121,6 +122,16 @@ def test_others_take_turns_by_their_weight_for_as_long_as_they_have_anybody() ->
     assert wait_s((3, 90, 900), (1, 7, 500)) == 80
     assert wait_s((3, 90, 900), (1, 7, 5), (6, 60, 0)) == 132
     assert wait_s((3, 90, 900), (0, 90, 900)) == 60, "a line without weight stands still"
+
+
+def test_who_comes_into_a_shorter_line_meanwhile_is_called_before_too_within_its_share() -> None:
+    def wait_s(*crowds: tuple[float, ...]) -> float:
+        return admission.wait_until_s(beside(*crowds), 59, 60)
+
+    # A fifth of the calls goes to those who come: 60 of ours and 15 of theirs.
+    assert wait_s((3, 90, 900, 9), (1, 0, 0, 0.2)) == 75
+    assert wait_s((3, 90, 900), (1, 0, 0, 5)) == 80, "never more than their weight gives them"
+    assert wait_s((3, 90, 900), (0, 0, 0, 5)) == 60
 
 
 def test_the_units_left_go_to_all_lines() -> None:

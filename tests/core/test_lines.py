@@ -216,12 +216,12 @@ def test_the_message_of_the_operator_is_told() -> None:
 def test_a_line_is_seen_as_if_it_were_the_only_one_beside_the_crowds_of_the_others() -> None:
     lines = (LineView(50, 10, 20, weight=1, present=8, gone=(15, 30)), LineView(7, 7, 7, weight=5))
     whole = Snapshot("e", 0, "open", 100, 40, 60, 1, 90, None, full=True, weight=2, line_present=20, outflow_per_minute=30.0,
-                     present_share=0.5, more_lines=lines)  # fmt: skip
+                     present_share=0.5, more_lines=lines, arriving_per_s=(0, 0.5, 2))  # fmt: skip
     first, second, third = (seen_from(whole, line) for line in (0, 1, 2))
     assert (first.ahead(51), second.ahead(21)) == (10, 9)
     assert [(seen.seen_line, seen.admit_per_minute, seen.outflow_per_minute) for seen in (first, second, third)] == [
         (0, 90, 30), (1, 90, 30), (2, 90, 30)]  # fmt: skip
     # Of the 30 places of line 1 beyond its window one has left, and of the others half are there.
-    assert first.crowds == second.crowds == ((2, 20, 20), (1, 8, 14.5), (5, 0, 0))
+    assert first.crowds == second.crowds == ((2, 20, 20, 0), (1, 8, 14.5, 0.5), (5, 0, 0, 2))
     alone = Snapshot("e", 0, "open", 100, 40, 60, 1, 90, None)
     assert seen_from(alone, 0) is alone

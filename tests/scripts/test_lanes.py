@@ -190,3 +190,17 @@ def test_a_batch_for_one_lane_calls_only_there(store: Store) -> None:
     line.places(3, "vip", line=1)
     assert line.admit(2, line=1).details == ("2",)
     assert called(line) == [(1, 1), (1, 2)]
+
+
+def test_how_many_come_into_each_line_is_told_and_of_a_single_one_not(store: Store) -> None:
+    line = lanes(store, admit_per_minute=0)
+    for second in range(60):
+        line.wait(1)
+        line.place(f"first{second}", line=0)
+        if second % 4 == 0:
+            line.place(f"second{second}", line=1)
+    first, second_line = line.seen().arriving_per_s
+    assert 0.75 <= first <= 1
+    assert 0.17 <= second_line <= 0.28
+    line.live(120, every_s=1)
+    assert max(line.seen().arriving_per_s) < 0.05, "it forgets"

@@ -127,6 +127,26 @@ def test_those_who_fill_a_shop_at_first_say_nothing_of_later(store: Store) -> No
     assert 5 <= (line.seen().outflow_per_minute or 0) <= 7
 
 
+def test_a_shop_that_the_rate_has_filled_lets_in_as_many_as_end_their_visit(store: Store) -> None:
+    """Two of three end their visit in a minute: at sixty a minute sixty slots fill up, and then forty come in."""
+    line = Line(store, admit_per_minute=60, burst=1, max_active=60, idle_s=3600)
+    held, waiting, due = list[Ticket](), line.places(250), 0.0
+    for second in range(160):
+        line.wait(1)
+        due += len(held) / 90
+        while due >= 1:
+            line.end(held.pop(0))
+            due -= 1
+        for ticket in waiting[:5]:
+            if line.touch(ticket, wants_in=True).verdict == "inside":
+                held.append(ticket)
+                waiting.remove(ticket)
+        if second == 60:
+            assert line.seen().outflow_per_minute == 60, "while the rate holds people"
+    assert len(held) >= 59
+    assert 36 <= (line.seen().outflow_per_minute or 0) <= 46
+
+
 def test_a_minute_in_which_the_store_was_away_is_no_outflow_of_nobody(store: Store) -> None:
     line = Line(store, admit_per_minute=None, max_active=3, idle_s=3600)
     held, waiting = [line.enter(f"in{n}") for n in range(3)], line.places(120)
@@ -164,6 +184,7 @@ def test_with_a_rate_a_change_of_it_counts_at_once(store: Store) -> None:
     assert line.seen().outflow_per_minute == 120
     line.set_limits(admit_per_minute=30)
     assert line.seen().outflow_per_minute == 30
+    assert line.seen().arriving_per_s == (), "nobody comes in between in a single line"
 
 
 def test_the_sample_tells_the_share_of_those_still_there(store: Store) -> None:

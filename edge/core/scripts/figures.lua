@@ -16,6 +16,12 @@ local function note_joins_of(s, line)
     local note = { line.index, text(line.noted), text(line.length), text(line.noted_at), text(s.clock) }
     call('ZADD', JOINS, text(line.base + line.length), table.concat(note, ':'))
   end
+  -- How many places a minute a line gives, in thousandths: a mean that forgets in a minute.
+  local span = s.clock - line.noted_at
+  if line.noted_at > 0 and span > 0 then
+    local per_minute, fresh = (line.length - line.noted) * 60000000 / span, 1 - math.exp(-span / 30000)
+    line.arriving = math.floor(line.arriving + (per_minute - line.arriving) * fresh + 0.5)
+  end
   line.noted, line.noted_at = line.length, s.clock
 end
 

@@ -1,8 +1,6 @@
 -- What a wait is reckoned from: how many come in a minute while people are held, and what part of those called comes in.
--- Both are means that forget in about this time; a longer span between two looks is none that was seen.
+-- (Blocks, for a script has room for 200 local names.)
 local OUTFLOW_MEMORY_MS = 120000
-local COMING_MEMORY_MS = 60000
-local MEASURED_SPAN_MS = 30000
 
 -- What holds those who are there and had the time to say so: 0 nothing (then nothing is learnt), 1 the rate, 2 the slots.
 local function note_what_holds(s)
@@ -13,47 +11,82 @@ local function note_what_holds(s)
   end
 end
 
--- How many come in a minute and what part of the rate that is: only of times when people were held, since an empty line says nothing
--- of a full one. While the slots hold them as many come in as visits end: those who fill a shop at first say nothing of
--- later. A time in which nobody asked anything, as when the store was away, is no measure.
-local function measure_outflow(s, came, span)
-  local ended, fresh = came - (s.active - s.active_from), 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
-  local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
-  s.active_from = s.active
-  if s.held_by == 0 or span > MEASURED_SPAN_MS then return end
-  s.outflow = towards(s.outflow, (s.held_by == 2 and ended or came) * 60000000 / span)
-  s.outflow_known = towards(s.outflow_known, 1000000)
-  if s.pace and s.pace > 0 then s.rate_used = towards(s.rate_used, came * 60000 / span / s.pace * 1000000) end
-end
+local count_claims
+do
+  -- Means that forget in about this time; a longer span between two looks is none that was seen. Whether the slots hold people is
+  -- known sooner than how many come in then.
+  local COMING_MEMORY_MS, HOLD_MEMORY_MS, MEASURED_SPAN_MS = 60000, 20000, 30000
 
--- What part of those called lately comes in, in millionths: who went away since the last sign of life does not.
-local function measure_coming(s, span)
-  if s.ready == 0 then s.ready_from = s.lease end
-  if s.held_by == 0 or s.called == 0 or span > MEASURED_SPAN_MS then return end
-  s.coming = math.floor(s.coming + (share_coming(s) * 1000 - s.coming) * (1 - math.exp(-span / COMING_MEMORY_MS)) + 0.5)
-end
-
-local function count_claims(s)
-  -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
-  local came, span = call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock)), s.clock - s.counted_until
-  s.admitted = s.admitted + came
-  if s.counted_until > 0 and span > 0 then
-    measure_outflow(s, came, span)
-    measure_coming(s, span)
+  -- How many come in a minute and what part of the rate that is: only of times when people were held, since an empty line says nothing
+  -- of a full one. While the slots hold them as many come in as visits end: those who fill a shop at first say nothing of
+  -- later. A time in which nobody asked anything, as when the store was away, is no measure.
+  local function measure_outflow(s, came, span)
+    local ended, fresh = came - (s.active - s.active_from), 1 - math.exp(-span / OUTFLOW_MEMORY_MS)
+    local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
+    s.active_from = s.active
+    if span <= MEASURED_SPAN_MS then
+      -- Of those inside so many end their visit in a minute: that is known before the shop is full.
+      s.ended_mean = towards(s.ended_mean, ended * 60000000 / span)
+      s.inside_mean = towards(s.inside_mean, s.active * 1000)
+    end
+    if s.held_by == 0 or span > MEASURED_SPAN_MS then return end
+    s.outflow = towards(s.outflow, (s.held_by == 2 and ended or came) * 60000000 / span)
+    s.outflow_known = towards(s.outflow_known, 1000000)
+    local kept = math.exp(-span / HOLD_MEMORY_MS)
+    s.slots_hold = math.floor(s.slots_hold * kept + (s.held_by == 2 and 1000000 or 0) * (1 - kept) + 0.5)
+    if s.pace and s.pace > 0 then s.rate_used = towards(s.rate_used, came * 60000 / span / s.pace * 1000000) end
   end
-  s.counted_until = s.clock
+
+  -- What part of those called lately comes in, in millionths: who went away since the last sign of life does not.
+  local function measure_coming(s, span)
+    if s.ready == 0 then s.ready_from = s.lease end
+    if s.held_by == 0 or s.called == 0 or span > MEASURED_SPAN_MS then return end
+    s.coming = math.floor(s.coming + (share_coming(s) * 1000 - s.coming) * (1 - math.exp(-span / COMING_MEMORY_MS)) + 0.5)
+  end
+
+  function count_claims(s)
+    -- Those of this very millisecond are counted by the next sweep, with the others that may still come in it.
+    local came, span = call('ZCOUNT', CLAIMS, text(s.counted_until), '(' .. text(s.clock)), s.clock - s.counted_until
+    s.admitted = s.admitted + came
+    if s.counted_until > 0 and span > 0 then
+      measure_outflow(s, came, span)
+      measure_coming(s, span)
+    end
+    s.counted_until = s.clock
+  end
 end
 
--- Admissions a minute to reckon with, in thousandths; '' while nothing is known. As far as the rate is what holds people it is the
--- rate, whose changes count at once; as far as slots are, what was seen.
-local function outflow_expected(s)
-  local known = s.outflow_known / 1000000
-  if known < 0.2 then return s.pace and s.held_by < 2 and text(s.pace * 1000) or '' end
-  local seen, used = math.max(0, s.outflow / known), s.rate_used / known / 1000000
-  if not s.pace then return seen >= 1 and text(seen) or '' end
-  local by_rate = math.max(0, math.min(1, (used - 0.8) * 10))
-  if by_rate == 0 and seen < 1 then return '' end
-  return text(math.min(s.pace * 1000, seen + (s.pace * 1000 - math.min(seen, s.pace * 1000)) * by_rate))
+local outflow_expected
+do
+  -- From fewer ends of visits than this, in the memory of the outflow, it is not said how long visits last.
+  local ENDS_AT_LEAST = 5
+
+  -- Admissions a minute while the rate holds people, in thousandths, or nil: as far as it is used it is the rate, whose changes count
+  -- at once; else what was seen.
+  local function outflow_by_rate(s)
+    local known = s.outflow_known / 1000000
+    if known < 0.2 then return s.pace and s.held_by < 2 and s.pace * 1000 or nil end
+    local seen, used = math.max(0, s.outflow / known), s.rate_used / known / 1000000
+    if not s.pace then return seen >= 1 and seen or nil end
+    local by_rate = math.max(0, math.min(1, (used - 0.8) * 10))
+    if by_rate == 0 and seen < 1 then return nil end
+    return math.min(s.pace * 1000, seen + (s.pace * 1000 - math.min(seen, s.pace * 1000)) * by_rate)
+  end
+
+  -- While the slots hold them: as many as visits end, of those who are inside now; nil while too few have ended.
+  local function outflow_by_slots(s)
+    if s.ended_mean * OUTFLOW_MEMORY_MS < ENDS_AT_LEAST * 60000000 or s.inside_mean == 0 then return nil end
+    return s.ended_mean / s.inside_mean * s.active * 1000
+  end
+
+  -- Admissions a minute to reckon with, in thousandths; '' while nothing is known.
+  function outflow_expected(s)
+    local by_rate, by_slots = outflow_by_rate(s), s.slots_hold > 0 and outflow_by_slots(s)
+    if not by_slots then return by_rate and text(by_rate) or '' end
+    if s.pace then by_slots = math.min(by_slots, s.pace * 1000) end
+    if not by_rate then return s.slots_hold >= 500000 and text(by_slots) or '' end
+    return text(by_rate + (by_slots - by_rate) * s.slots_hold / 1000000)
+  end
 end
 
 -- For how many ms those who are called now had been there without being known to have gone: since anybody is there, at most the

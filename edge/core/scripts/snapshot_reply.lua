@@ -50,6 +50,14 @@ local function more_lines(s)
   return lines
 end
 
+-- How many places a minute each line gives, in thousandths, by commas; '' of a single one: nobody comes in between there.
+local function arriving(s)
+  if #s.lines == 1 then return '' end
+  local each = {}
+  for i, line in ipairs(s.lines) do each[i] = text(line.arriving) end
+  return table.concat(each, ',')
+end
+
 local function full_snapshot(s)
   local out, first = short_snapshot(s), s.lines[1]
   local every, points = gone_points(first)
@@ -59,7 +67,8 @@ local function full_snapshot(s)
     call('ZCOUNT', CLAIMS, '(' .. text(s.clock - 60000), '+inf'), shown(left), ended_places(), every, points,
     s.mode, text(s.opens_at), text(s.closes_at), text(s.opened_at), text(first.drawn), s.draw_key, s.draw_seed, s.beacon, s.chain,
     outflow, text(s.present), text(s.sample_every), text(first.weight), present_in(s, first), text(s.is_dormant),
-    call('HGET', STATE, 'message') or '', more_lines(s), text(s.coming), text(unseen_ms(s, outflow ~= '' and outflow / 1000 or 0)) }
+    call('HGET', STATE, 'message') or '', more_lines(s), text(s.coming), text(unseen_ms(s, outflow ~= '' and outflow / 1000 or 0)),
+    arriving(s) }
   for _, value in ipairs(rest) do out[#out + 1] = value end
   return out
 end

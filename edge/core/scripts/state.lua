@@ -5,7 +5,8 @@ local NUMBER_FIELDS = {
   'begun_by', 'places_at', 'ttl_at', 'pruned_at', 'config_version', 'max_step', 'max_lease_step', 'short_until',
   'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always', 'bucket',
   'late_within', 'late_share', 'prequeue_at', 'opens_at', 'closes_at', 'opened_at', 'opened_lease', 'is_drawn', 'is_counted', 'needs_beacon', 'spread',
-  'is_group', 'has_events', 'line_count', 'over_rate', 'sample_every', 'sample_from', 'present', 'outflow', 'outflow_known', 'rate_used', 'held_by', 'active_from', 'ready_from', 'coming', 'is_dormant', 'quiet_from',
+  'is_group', 'has_events', 'line_count', 'over_rate', 'sample_every', 'sample_from', 'present', 'outflow', 'outflow_known', 'rate_used', 'held_by', 'active_from',
+  'slots_hold', 'ended_mean', 'inside_mean', 'ready_from', 'coming', 'is_dormant', 'quiet_from',
   'overrun', 'lapsed', 'checkout_expired', 'pass_expired', 'idle_expired',
   'turns', 'admitted', 'counted_until', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
 }
@@ -15,7 +16,7 @@ local OPERATORS_FIELDS = 4
 -- Of each line; those of line 0 stand without a number, those of line 2 as `length2`.
 local LINE_FIELDS = {
   'length', 'cursor', 'horizon', 'settled', 'raised_at', 'raise_step', 'share', 'late_credit', 'drawn', 'pass', 'held', 'weight', 'passed_at',
-  'mapped_from', 'rotated', 'noted', 'noted_at', 'note_at',
+  'mapped_from', 'rotated', 'noted', 'noted_at', 'note_at', 'arriving',
   'raises', -- the one that is text (window.lua)
 }
 local ALL_FIELDS = {}
