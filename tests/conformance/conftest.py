@@ -27,6 +27,8 @@ QUEUES = [
     queue("wide", manual=True, routes=[{"path": "/wide/*"}]),
     queue("cross", manual=True, allowed_origins=["https://app.example"]),
     queue("deep", manual=True, routes=[{"path": "/wide/deep/*"}]),
+    queue("vouch", manual=True, lanes=[{"name": "standard"}, {"name": "members", "rule": "header:X-Member"}]),
+    queue("account", manual=True, visitor_key="cookie:member", visitor_key_required=True, sign_in_url="/sign-in"),
 ]
 
 

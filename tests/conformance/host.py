@@ -33,6 +33,13 @@ class Site:
     # The suite sends these as a trusted proxy would; it connects from 127.0.0.1.
     country_header: str = "x-country"
     client_header: str = "x-forwarded-for"
+    # By queue: what the site signs its word about visitors with.
+    words: Mapping[str, str] = field(default_factory=lambda: {"vouch": "v" * 32, "account": "a" * 32})
+
+    @property
+    def lane_secrets(self) -> str:
+        """The same as the setting STANCHION_LANE_SECRETS."""
+        return " ".join(f"{queue}={secret}" for queue, secret in self.words.items())
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 import shlex
 
 from cli.reference import DOCS
+from host.component.build import ROOT
 from tests.conformance.hosts.wasmtime_serve import AT_ONCE, PARTS, REUSE, ROOM
 
 PAGE = (DOCS / "hosts.md").read_text(encoding="utf-8")
@@ -17,6 +18,14 @@ def test_the_command_of_wasmtime_has_the_options_of_the_suite() -> None:
     assert " ".join(ROOM) in words
     assert " ".join(REUSE) in words
     assert " ".join(AT_ONCE) in words
+
+
+def test_every_setting_that_the_component_reads_is_named() -> None:
+    guests = ROOT / "edge" / "guests"
+    files = [*(guests / "on_wasi").glob("*.py"), *guests.glob("wasi_http*.py"), guests / "knowledge.py"]
+    read = {name for file in files for name in re.findall(r"\b(?:STANCHION|UPSTASH)_[A-Z_]+\b", file.read_text("utf-8"))}
+    assert len(read) > 10
+    assert sorted(name for name in read if name not in PAGE) == []
 
 
 def test_the_bound_is_within_the_room() -> None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.conformance.host import Host, Limit, Site
-from tests.conformance.hosts.viceroy import settings_of
+from tests.conformance.hosts.viceroy import secrets_of, settings_of
 from tests.double.engine import host
 from tests.double.message import Backend
 from tests.double.platform import Platform
@@ -32,7 +32,7 @@ class Double(Host):
 
     def start(self, site: Site) -> None:
         self.platform.settings = settings_of(site) | {"STANCHION_RATE_COUNTER": "places"}
-        self.platform.secrets = {"signing-keys": site.signing_keys, "redis-rest-token": site.rest_token}
+        self.platform.secrets = secrets_of(site)
         self.platform.backends = {"origin": Backend(site.origin_url), "redis": Backend(site.rest_url)}
         self.find_store(site)
         self._running = ExitStack()

@@ -19,6 +19,7 @@ class LocalHost(Host):
             "STANCHION_KV_DIR": str(site.kv),
             "STANCHION_CACHE_DIR": str(CACHE),
             "STANCHION_SIGNING_KEYS": site.signing_keys,
+            "STANCHION_LANE_SECRETS": site.lane_secrets,
             "STANCHION_COUNTRY_HEADER": site.country_header,
             "STANCHION_TRUSTED_PROXIES": "127.0.0.1/32",
             "UPSTASH_REDIS_REST_URL": site.rest_url,

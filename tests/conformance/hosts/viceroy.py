@@ -30,6 +30,12 @@ def settings_of(site: Site) -> dict[str, str]:
     }
 
 
+def secrets_of(site: Site) -> dict[str, str]:
+    """The secret store, by the names that `stanchion deploy fastly` gives."""
+    words = {f"lane.{queue}": secret for queue, secret in site.words.items()}
+    return {"signing-keys": site.signing_keys, "redis-rest-token": site.rest_token} | words
+
+
 def _item(key: str, kind: str, value: str) -> str:
     return f"  {{key = {json.dumps(key)}, {kind} = {json.dumps(value)}}},\n"
 
@@ -39,8 +45,7 @@ def manifest(site: Site, *, has_kv: bool = True) -> str:
     files = [path for path in sorted(site.kv.rglob("*")) if path.is_file()] if has_kv else []
     items = "".join(_item(path.relative_to(site.kv).as_posix(), "file", str(path)) for path in files)
     kv = f"[local_server.kv_stores]\nstanchion-kv = [\n{items}]\n" if has_kv else ""
-    secrets = {"signing-keys": site.signing_keys, "redis-rest-token": site.rest_token}
-    lines = "".join(_item(key, "data", value) for key, value in secrets.items())
+    lines = "".join(_item(key, "data", value) for key, value in secrets_of(site).items())
     return f"""manifest_version = 3
 name = "stanchion"
 language = "other"

@@ -23,6 +23,7 @@ def guest_environ(site: Site) -> dict[str, str]:
     return {
         "STANCHION_ORIGIN_URL": site.origin_url,
         "STANCHION_SIGNING_KEYS": site.signing_keys,
+        "STANCHION_LANE_SECRETS": site.lane_secrets,
         "STANCHION_COUNTRY_HEADER": site.country_header,
         "STANCHION_CLIENT_HEADER": site.client_header,
         "UPSTASH_REDIS_REST_URL": site.rest_url,
