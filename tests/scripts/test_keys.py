@@ -42,7 +42,7 @@ def test_a_key_that_is_not_declared_is_refused_here(store: Store) -> None:
         "stray", {"redis": "return redis.call('SET', KEYS[1] .. 'x', '1')"}, {"redis": "0" * 40}
     )
     with pytest.raises(Exception, match=r"(?i)NOPERM|no permissions|can't access"):
-        store.script(commands.Call(script, keys(SCOPE), ()))
+        store.script(commands.Call(script, SCOPE, ()))
 
 
 def _fill(line: Line) -> None:
