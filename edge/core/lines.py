@@ -22,13 +22,21 @@ def seen_from(snapshot: Snapshot, line: int) -> Snapshot:
     """
     if not snapshot.more_lines:
         return snapshot
-    own = snapshot.line(line)
-    if not snapshot.crowds:  # once for all who ask while this snapshot is the newest
+    if snapshot.views is None:  # once for all who ask while this snapshot is the newest
+        snapshot.views = {}
         snapshot.crowds = _crowds(snapshot)
+    view = snapshot.views.get(line)
+    if view is None:
+        view = snapshot.views[line] = _view(snapshot, line)
+    return view
+
+
+def _view(snapshot: Snapshot, line: int) -> Snapshot:
+    own = snapshot.line(line)
     return replace(
         snapshot, status=own_status(snapshot.status, own.weight), length=own.length, cursor=own.cursor, horizon=own.horizon,
         drawn=own.drawn, weight=own.weight, line_present=own.present, gone_every=own.gone_every, gone=own.gone, more_lines=(),
-        seen_line=line,
+        seen_line=line, views=None,
     )  # fmt: skip
 
 

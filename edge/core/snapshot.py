@@ -101,6 +101,7 @@ class Snapshot:
     unseen_s: float = 0.0  # the others had so long to go away without being missed
     arriving_per_s: tuple[float, ...] = ()  # of several lines: places that each gives in a second
     # By lines.py, when there are several: the people of each, and the line that this view is of.
+    views: dict[int, Snapshot] | None = field(default=None, compare=False, repr=False)  # as each line sees it (lines.py)
     crowds: tuple[Crowd, ...] = field(default=(), compare=False)
     seen_line: int = 0
 
