@@ -1,6 +1,7 @@
-"""Which pages go to Fastly: the version of each brand that is in force, and the one before where it is there already.
+"""Which pages go to Fastly: of each brand that a queue shows the version in force, and the one before where it is there already.
 
-Every page is a change, and Fastly takes 1,000 an hour. Older versions are for rolling back, which brings them up again.
+Every page is a change, and Fastly takes 1,000 an hour. Older versions are for rolling back, which brings them up again; a brand
+comes with the configuration that names it. A brand that the store has any page of is kept right, whoever brought it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from cli.deploy.inputs import InputError
+from edge.core.config import CONFIG_KEY, load_config
+from edge.core.errors import ConfigError
 from edge.core.page_set import PageSet, page_set_key, read_page_set
 
 Read = Callable[[str], str | None]
@@ -16,9 +19,12 @@ Read = Callable[[str], str | None]
 def needed(keys: Iterable[str], read: Read, there: Collection[str]) -> list[str]:
     """The keys without those of pages that no edge would show. `there`: keys that the store has. Raises InputError."""
     sets: dict[str, PageSet | None] = {}
+    shown = _shown(read(CONFIG_KEY), there)
     kept = []
     for key in keys:
         parts = key.split("/")
+        if len(parts) > 2 and parts[0] == "pages" and shown is not None and parts[1] not in shown:
+            continue
         if _is_of_a_version(parts):
             brand, number = parts[1], int(parts[2])
             if brand not in sets:
@@ -28,6 +34,17 @@ def needed(keys: Iterable[str], read: Read, there: Collection[str]) -> list[str]
                 continue
         kept.append(key)
     return kept
+
+
+def _shown(config: str | None, there: Collection[str]) -> set[str] | None:
+    """The brands that queues show, and those that the store has; None when a configuration that can be read does not say."""
+    if config is None:
+        return None
+    try:
+        queues = load_config(config).queues
+    except ConfigError:
+        return None  # whoever brings it says what is wrong with it
+    return {queue.page for queue in queues} | {key.split("/")[1] for key in there if key.startswith("pages/")}
 
 
 def _is_of_a_version(parts: list[str]) -> bool:

@@ -150,7 +150,8 @@ def _bring(source: Store, target: Store, *, delete: bool, dry_run: bool, left_ou
 
 def _say_how_many(wanted: list[Change], left_out: Collection[str]) -> None:
     if left_out:
-        click.echo(f"not compared: {len(left_out):,} pages of versions that are not in force (--all-versions)")
+        why = "of versions that are not in force or brands that no queue shows (--all-versions)"
+        click.echo(f"not compared: {len(left_out):,} pages {why}")
     click.echo(f"changes to make: {len(wanted):,}")
     if note := more_than_an_hour(len(wanted)):
         click.echo(note)

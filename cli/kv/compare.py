@@ -56,7 +56,7 @@ def changes(source: Store, target: Store, left_out: Collection[str] = ()) -> lis
 
 
 def not_in_force(source: Store, target: Store) -> set[str]:
-    """The source's pages that no edge shows and the target can do without. Raises StoreError, InputError."""
+    """The source's keys of pages that no edge shows and the target can do without. Raises StoreError, InputError."""
     keys = source.list()
     return set(keys).difference(needed(keys, source.get, set(target.list())))
 

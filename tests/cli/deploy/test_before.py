@@ -9,12 +9,16 @@ import pytest
 import cli.deploy.hourly
 from cli.deploy.trial import TRIAL_SETTINGS
 from host.settings import SETTINGS
-from tests.cli.deploy.world import Desk
+from tests.cli.deploy.world import Desk, configuration
 
 
 def publish(desk: Desk, brand: str, version: int, previous: int = 0) -> None:
-    """A version of a brand as publishing writes it."""
+    """A version of a brand as publishing writes it, and a queue that shows the brand."""
     folder = desk.kv / "pages" / brand
+    queues = json.loads((desk.kv / "config.json").read_text())["queues"]
+    if brand not in {queue.get("page") for queue in queues}:
+        queues.append(json.loads(configuration(f"of-{brand}", page=brand))["queues"][0])
+        (desk.kv / "config.json").write_text(json.dumps({"queues": queues}))
     page = folder / str(version) / "en" / "waiting.html"
     page.parent.mkdir(parents=True)
     page.write_text(f"<p>{brand} {version}</p>")
@@ -33,6 +37,16 @@ def test_only_the_version_in_force_is_brought(desk: Desk) -> None:
     assert (pages(desk, "shop"), pages(desk, "concert")) == ({"3"}, {"7"})
     assert "pages/shop/current.json" in desk.held("kv")
     assert "nothing to do" in desk.act()
+
+
+def test_a_brand_that_no_queue_shows_stays_here(desk: Desk) -> None:
+    publish(desk, "shop", 1)
+    (desk.kv / "config.json").write_text(configuration("sale"))
+    desk.act()
+    assert not [key for key in desk.held("kv") if key.startswith("pages/shop/")]
+    (desk.kv / "config.json").write_text(configuration("sale", page="shop", config_version=2))
+    desk.act()
+    assert pages(desk, "shop") == {"1"}
 
 
 def test_the_version_before_is_kept_right_where_it_is_there_already(desk: Desk) -> None:

@@ -103,18 +103,18 @@ def test_push_diff_pull(place: Place, tmp_path: Path) -> None:
     assert place.run("diff") == (0, f"the folder {place.root} and {place.other.name}: no difference\n")
     assert "nothing to do" in place.run("push")[1]
     place.other.put("pages/default/en/page1.html", "<p>edited there</p>")
-    place.write("pages/x/en/new.html", "new")
+    place.write("pages/default/fr/new.html", "new")
     place.other.put("old.txt", "old")
     code, output = place.run("diff")
     assert code == 1
     assert "~ pages/default/en/page1.html (19 bytes -> 12 bytes)\n" in output
-    assert "+ pages/x/en/new.html (3 bytes)\n" in output
+    assert "+ pages/default/fr/new.html (3 bytes)\n" in output
     assert "- old.txt (3 bytes)\n" in output
     assert "1 new, 1 changed, 1 only there" in output
     place.run("pull")
     assert (place.root / "pages/default/en/page1.html").read_text() == "<p>edited there</p>"
     assert (place.root / "old.txt").read_text() == "old"
-    assert (place.root / "pages/x/en/new.html").exists(), "left alone without --delete"
+    assert (place.root / "pages/default/fr/new.html").exists(), "left alone without --delete"
 
 
 def test_unified_differences(place: Place) -> None:
@@ -254,7 +254,7 @@ def test_fastly_gets_the_versions_in_force_and_the_others_when_asked(fastly: Fas
     code, output = push_to_fastly(fastly, tmp_path)
     held = fastly.stores["kv"]["K1"]["held"]
     assert (code, set(held)) == (0, {"pages/shop/3/en/notes.html", "pages/shop/current.json"})
-    assert "not compared: 2 pages of versions that are not in force (--all-versions)" in output
+    assert "not compared: 2 pages of versions that are not in force or brands that no queue shows (--all-versions)" in output
     assert "changes to make: 2\n" in output
     assert push_to_fastly(fastly, tmp_path, verb="diff")[0] == 0
     assert push_to_fastly(fastly, tmp_path, "--all-versions", verb="diff")[0] == 1
@@ -262,6 +262,23 @@ def test_fastly_gets_the_versions_in_force_and_the_others_when_asked(fastly: Fas
     assert len(held) == 4
     assert push_to_fastly(fastly, tmp_path, "--delete")[0] == 0
     assert len(held) == 4, "what the folder has is not only there"
+
+
+def test_a_brand_goes_to_fastly_with_the_configuration_that_names_it(fastly: Fastly, tmp_path: Path) -> None:
+    versions(tmp_path, "shop", 1)
+    versions(tmp_path, "default", 1)
+    (tmp_path / "config.json").write_text(configuration("sale"))
+    held = fastly.stores["kv"]["K1"]["held"]
+    push_to_fastly(fastly, tmp_path)
+    assert set(held) == {"config.json", "pages/default/1/en/notes.html", "pages/default/current.json"}
+    (tmp_path / "config.json").write_text(configuration("sale", page="shop", config_version=2))
+    before = len(fastly.writes())
+    push_to_fastly(fastly, tmp_path)
+    written = [write.partition("/keys/")[2] for write in fastly.writes()[before:]]
+    assert written == ["pages/shop/1/en/notes.html", "pages/shop/current.json", "config.json"]
+    (tmp_path / "pages/default/1/en/notes.html").write_text("mended")
+    push_to_fastly(fastly, tmp_path)
+    assert held["pages/default/1/en/notes.html"] == b"mended", "what the store has is kept right"
 
 
 def test_a_version_gone_back_to_is_brought_before_the_value_that_names_it(fastly: Fastly, tmp_path: Path) -> None:
