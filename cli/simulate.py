@@ -40,7 +40,9 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
     try:
         sale = load_sale(file) if seed is None else load_sale(file, seed)
         if tell:
-            data = run_sale(sale, redis_url, _teller(sale.lasts_s * 1000))
+            data = run_sale(sale, redis_url, _teller(sale.lasts_s * 1000, 10, "progress {}".format))
+        elif not sys.stderr.isatty():  # where a bar would not be seen
+            data = run_sale(sale, redis_url, _teller(sale.lasts_s * 1000, 50, lambda done: f"{sale.name}: {done // 10} %"))
         else:
             with click.progressbar(length=sale.lasts_s * 1000, label=sale.name, file=sys.stderr) as bar:
                 data = run_sale(sale, redis_url, bar.update)
@@ -55,17 +57,17 @@ def simulate(file: Path, seed: int | None, redis_url: str, json_file: Path | Non
     write(page_file, as_page(data))
 
 
-def _teller(length_ms: int) -> Callable[[int], None]:
-    """Tells a program that waits for the end how far the sale is."""
+def _teller(length_ms: int, every: int, line: Callable[[int], str]) -> Callable[[int], None]:
+    """Says how far the sale is whenever `every` thousandths more are done. `line`: the text for so many thousandths."""
     passed, told = 0, -1
 
     def update(step_ms: int) -> None:
         nonlocal passed, told
         passed += step_ms
         thousandths = min(1000, passed * 1000 // length_ms)
-        if thousandths // 10 > told // 10 or told < 0:
+        if thousandths // every > told // every or told < 0:
             told = thousandths
-            click.echo(f"progress {thousandths}", err=True)
+            click.echo(line(thousandths), err=True)
 
     return update
 

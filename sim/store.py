@@ -36,11 +36,16 @@ class StoreFailed(Exception):
 
 
 class Store:
-    """One connection. `sent` counts what edges would have sent, by name of script."""
+    """One connection. `sent` counts what edges would have sent, by name of script.
+
+    Scripts may be posted, so that Redis works on them while the sale goes on, and their answers collected later; nothing else is
+    asked in between.
+    """
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._connection: Any = None
+        self._posted = 0
         self.sent: Counter[str] = Counter()
         self.reconnect()
 
@@ -50,6 +55,7 @@ class Store:
             self._connection = connect(self._port)
         except (RedisError, OSError) as error:
             raise StoreFailed(f"no Redis answers on port {self._port}: {error}") from error
+        self._posted = 0
         self.run([["SCRIPT", "LOAD", script.text["redis"]] for script in scripts.ALL])
 
     def close(self) -> None:
@@ -57,27 +63,48 @@ class Store:
         self._connection.disconnect()
 
     def run(self, commands: Sequence[Sequence[str]]) -> list[Any]:
-        """Replies to plain commands, in order. Raises StoreFailed."""
-        return self._exchange(self._connection.pack_commands(commands), len(commands))
+        """Replies to plain commands, in order. Raises StoreFailed; RuntimeError while answers are to be collected."""
+        if self._posted:
+            raise RuntimeError(f"{self._posted} answers have to be collected first")
+        self._send(self._connection.pack_commands(commands))
+        return self._replies(len(commands))
 
-    def _exchange(self, packed: list[bytes], count: int) -> list[Any]:
+    def _send(self, packed: list[bytes]) -> None:
+        try:
+            self._connection.send_packed_command(packed)
+        except (RedisError, OSError) as error:
+            raise StoreFailed(f"Redis went away: {error}") from error
+
+    def _replies(self, count: int) -> list[Any]:
         connection = self._connection
         try:
-            connection.send_packed_command(packed)
             return [connection.read_response() for _ in range(count)]
         except ResponseError as error:
             raise StoreFailed(f"Redis refused a command: {error}") from error
         except (RedisError, OSError) as error:
             raise StoreFailed(f"Redis went away: {error}") from error
 
-    def calls(self, calls: Sequence[Call]) -> list[Answer]:
-        """Answers of scripts, in order. Raises StoreFailed."""
+    def post(self, calls: Sequence[Call]) -> None:
+        """Sends scripts whose answers are collected later. Raises StoreFailed."""
         sent, packet = self.sent, []
         for call in calls:
             sent[call.script.name] += 1
             packet.append(_packed(call))
-        return [Answer.read(reply) for reply in self._exchange([b"".join(packet)], len(calls))]
+        self._send([b"".join(packet)])
+        self._posted += len(packet)
+
+    def collect(self) -> list[Answer]:
+        """The answers of all that was posted, in order. Raises StoreFailed."""
+        count, self._posted = self._posted, 0
+        return [Answer.read(reply) for reply in self._replies(count)]
 
     def call(self, call: Call) -> Answer:
-        """The answer of one script."""
+        """The answer of one script. Raises StoreFailed; RuntimeError while answers are to be collected."""
         return self.calls([call])[0]
+
+    def calls(self, calls: Sequence[Call]) -> list[Answer]:
+        """Answers of scripts, in order. Raises StoreFailed; RuntimeError while answers are to be collected."""
+        if self._posted:
+            raise RuntimeError(f"{self._posted} answers have to be collected first")
+        self.post(calls)
+        return self.collect()

@@ -23,6 +23,8 @@ START_MS = 1_800_000_000_000
 # Steps of people within this much time go to Redis in one packet, in their order: nobody acts again that soon.
 WINDOW_MS = 200
 PACKET_AT_MOST = 128
+# So many are sent at once, before their packet is full: Redis works on them while the sale goes on, on the other core.
+POSTED_AT_ONCE = 4
 _RING = Keyring.parse("sim:" + "c2ltdWxhdGlvbi1hbmQtbm90aGluZy1lbHNlLTMyLWI")  # seeds of simulated draws; it guards nothing
 
 
@@ -56,6 +58,8 @@ class Wire:
         self.now_ms = 0
         self.window_ends_ms = 0
         self._waiting: list[_Step] = []
+        self._posted = 0  # of these, so many are on their way
+        self._is_hearing = False
         self._requests = itertools.count(1)
 
     @property
@@ -93,22 +97,37 @@ class Wire:
         self._waiting.append(_Step(call, person, op, asked, units, at_ms, fate.heard, then, tab))
         if len(self._waiting) >= PACKET_AT_MOST:
             self.flush()
+        elif not self._is_hearing and len(self._waiting) - self._posted >= POSTED_AT_ONCE:
+            self._post()
+
+    def _post(self, last: Call | None = None) -> None:
+        calls = [step.call for step in self._waiting[self._posted :]]
+        self.store.post([*calls, last] if last else calls)
+        self._posted = len(self._waiting)
 
     def flush(self, last: Call | None = None) -> Answer | None:
         """Sends the packet, and `last` behind it; answers that one."""
-        steps, self._waiting = self._waiting, []
-        calls = [step.call for step in steps]
-        answers = self.store.calls([*calls, last] if last else calls) if calls or last else []
+        if not self._waiting and not last:
+            return None
+        self._post(last)
+        steps, self._waiting, self._posted = self._waiting, [], 0
+        answers, was_hearing = self.store.collect(), self._is_hearing
+        # What is asked in reply is sent with the next packet, after what a missing state needs.
+        self._is_hearing = True
         for step, answer in zip(steps, answers, strict=False):
-            if answer.verdict == "missing":
-                answer = self.answer(step.call)
-            self._account.heard(step.person, step.op, answer, step.at_ms, step.asked, step.units)
-            if step.op == "touch":
-                self._tally.counts[_purpose(answer)] += 1
-            if not step.heard:
-                self._tally.counts["answers lost"] += 1
-            step.then(step.person, answer if step.heard else None, step.at_ms, step.tab)
+            self._hear(step, answer)
+        self._is_hearing = was_hearing
         return answers[-1] if last else None
+
+    def _hear(self, step: _Step, answer: Answer) -> None:
+        if answer.verdict == "missing":
+            answer = self.answer(step.call)
+        self._account.heard(step.person, step.op, answer, step.at_ms, step.asked, step.units)
+        if step.op == "touch":
+            self._tally.counts[_purpose(answer)] += 1
+        if not step.heard:
+            self._tally.counts["answers lost"] += 1
+        step.then(step.person, answer if step.heard else None, step.at_ms, step.tab)
 
     def answer(self, call: Call) -> Answer:
         """As an edge asks: a state that is missing is begun, in recovery."""

@@ -221,6 +221,7 @@ def test_a_line_is_seen_as_if_it_were_the_only_one_beside_the_crowds_of_the_othe
     assert (first.ahead(51), second.ahead(21)) == (10, 9)
     assert [(seen.seen_line, seen.admit_per_minute, seen.outflow_per_minute) for seen in (first, second, third)] == [
         (0, 90, 30), (1, 90, 30), (2, 90, 30)]  # fmt: skip
+    assert seen_from(whole, 1) is second, "made once for all who ask"
     # Of the 30 places of line 1 beyond its window one has left, and of the others half are there.
     assert first.crowds == second.crowds == ((2, 20, 20, 0), (1, 8, 14.5, 0.5), (5, 0, 0, 2))
     alone = Snapshot("e", 0, "open", 100, 40, 60, 1, 90, None)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli.main import main
+from edge.core import commands
 from edge.core.errors import ConfigError
 from sim.figures import figures
 from sim.history import Violated
@@ -76,6 +77,16 @@ def test_the_small_sale_keeps_every_law(tmp_path: Path) -> None:
     assert text.count("<svg") == 4
     assert "src=" not in text
     assert "http" not in text
+
+
+def test_without_a_terminal_the_progress_is_told_in_lines(tmp_path: Path) -> None:
+    needs("redis")
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY.replace('"Tiny"', '"Tiny {}"'))
+    result = CliRunner().invoke(main, ["simulate", str(file)])
+    told = [line for line in result.stderr.splitlines() if line.startswith("Tiny {}: ")]
+    assert [*told[:4], told[-1]] == [f"Tiny {{}}: {done} %" for done in (0, 5, 10, 15, 100)]
+    assert result.exit_code == 0
 
 
 def test_a_group_lends_and_never_exceeds_its_totals_and_every_end_has_its_reason() -> None:
@@ -215,3 +226,18 @@ def test_figures_that_cannot_be_written_are_refused_before_the_run(tmp_path: Pat
     result = CliRunner().invoke(main, [*words, option, str(tmp_path / "nowhere" / "x")])
     assert result.exit_code == 2
     assert "nowhere is no folder that may be written to" in result.output
+
+
+def test_answers_that_were_posted_are_collected_before_anything_else_is_asked(server: Server) -> None:
+    store, sale = Store(server.port), read_sale(TINY)
+    store.run([["FLUSHALL"]])
+    calls = [commands.configure(sale.queue, "0" * 16, new=True, now_ms=1),
+             commands.take_snapshot(sale.queue.scope, "1" * 16, now_ms=2)]  # fmt: skip
+    store.post(calls[:1])
+    store.post(calls[1:])
+    for too_early in (lambda: store.run([["PING"]]), lambda: store.call(calls[1])):
+        with pytest.raises(RuntimeError, match="2 answers have to be collected first"):
+            too_early()
+    assert [answer.verdict for answer in store.collect()] == ["created", "ok"]
+    assert store.run([["PING"]]) == ["PONG"]
+    store.close()
