@@ -258,5 +258,6 @@ class HttpIncoming(exports.HttpIncoming):  # type: ignore[misc]
 
 
 # Every path once before the snapshot of the instance: first calls cost most there.
-fastly_warm.run()
+warm.run()
+fastly_warm.run(Gate)
 warm.settle()

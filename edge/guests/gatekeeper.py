@@ -18,8 +18,9 @@ from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.lanes import rule_headers
 from edge.core.messages import Batch, Decision, Forward, Reply, Request, Respond
-from edge.guests import crossing, warm
+from edge.guests import crossing, sample_sale, warm
 from edge.guests.knowledge import Knowledge
+from edge.guests.rehearsal import Replies, playing
 
 VERSION = "0.1.0"
 
@@ -32,7 +33,13 @@ def _read_kv(key: str) -> str | None:
 
 
 assert no_ssl
-_KNOWLEDGE = Knowledge(_read_kv, settings.get, secrets.get, log.write)
+
+
+def _nothing_known() -> Knowledge:
+    return Knowledge(_read_kv, settings.get, secrets.get, log.write)
+
+
+_KNOWLEDGE = _nothing_known()
 
 
 def _run(request: Request, replies: dict[str, Reply]) -> Batch | Decision:
@@ -93,6 +100,23 @@ def _without_configuration(request: Request, problem: str) -> Forward | Respond:
     return _KNOWLEDGE.on_config_error(request, problem)
 
 
+def _rehearse() -> None:
+    """Whole requests against a host that is played, each time by a guest that knows nothing yet."""
+    global _KNOWLEDGE
+    kept = {key: kv.Lookup_Found(value.decode()) for key, value in sample_sale.store().items()}
+    replies: Replies = {"kv.get": lambda key: kept.get(key) or kv.Lookup_Absent(), "secrets.get": lambda name: sample_sale.KEYS,
+                        "settings.get": lambda name: None, "write": lambda line: None}  # fmt: skip
+    cookies = sample_sale.cookies()
+    with playing(replies):
+        for _ in range(warm.TIMES):
+            for path, who, accept, status in sample_sale.REQUESTS:
+                _KNOWLEDGE = _nothing_known()
+                ended = sample_sale.local(WitWorld(), path, cookies[who], accept)
+                assert ended == ("forward" if status == 200 and "status" not in path else f"respond {status}"), f"{path}: {ended}"
+    _KNOWLEDGE = _nothing_known()
+
+
 # Every path once before the snapshot of the instance: first calls cost most there.
 warm.run()
+_rehearse()
 warm.settle()

@@ -1,4 +1,4 @@
-"""Handles of the host's resources with less bookkeeping: a fresh sandbox makes about twenty of them for one request.
+"""Handles of the host's resources with less bookkeeping: a fresh sandbox makes about forty of them for one request.
 
 The bindings tie each handle to a `weakref.finalize`, which numbers it, registers itself for the exit of the program, and imports
 a module the first time: more than the call costs that made the handle. What the bindings need of it is little: the host is told
@@ -12,33 +12,60 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# Known to the bindings by its class, which they have looked up before any module of ours runs: so its methods are replaced.
+# Known to the bindings by its class, which they have looked up before any module of ours runs: so its making is replaced.
 _Finalize: Any = weakref.finalize
+_NO_KEYWORDS: dict[str, Any] = {}
 _TIMES = 12
-_kept: dict[Any, tuple[Any, Callable[..., object], tuple[Any, ...]]] = {}
+_new = object.__new__
 
 
-def _begin(self: Any, thing: Any, drop: Callable[..., object], /, *arguments: Any) -> None:
-    _kept[self] = (weakref.ref(thing, self), drop, arguments)
+class _Finalizer:
+    """What stands in its place. The bindings keep it in the object that it is about, and nowhere else: both go together."""
+
+    __slots__ = ("_drop", "_kind", "_number")
+    _drop: Callable[[int, int], object] | None
+    _kind: int
+    _number: int
+
+    def detach(self) -> tuple[None, Callable[[int, int], object], tuple[int, int], dict[str, Any]] | None:
+        """The handle was given away; how it would have been dropped. None when it was before."""
+        drop = self._drop
+        if drop is None:
+            return None
+        self._drop = None
+        return None, drop, (self._kind, self._number), _NO_KEYWORDS
+
+    def __call__(self) -> object:
+        """Drops it now."""
+        drop = self._drop
+        if drop is None:
+            return None
+        self._drop = None
+        return drop(self._kind, self._number)
+
+    def __del__(self) -> None:
+        drop = self._drop
+        if drop is not None:
+            drop(self._kind, self._number)
 
 
-def _drop(self: Any, _: Any = None) -> Any:
-    kept = _kept.pop(self, None)
-    return None if kept is None else kept[1](*kept[2])
-
-
-def _detach(self: Any) -> tuple[Any, Callable[..., object], tuple[Any, ...], dict[str, Any]] | None:
-    kept = _kept.pop(self, None)
-    return None if kept is None else (kept[0](), kept[1], kept[2], {})
+def _make(kind_of_finalizer: type, thing: object, drop: Callable[[int, int], object], kind: int, number: int) -> _Finalizer:
+    made = _new(_Finalizer)
+    made._drop, made._kind, made._number = drop, kind, number
+    return made
 
 
 def install() -> None:
-    """For the whole sandbox. Of `weakref.finalize` only the making, the call and `detach` work afterwards."""
-    _Finalize.__init__, _Finalize.__call__, _Finalize.detach = _begin, _drop, _detach
+    """For the whole sandbox. What `weakref.finalize` makes afterwards acts when it goes itself, not when the thing does."""
+    _Finalize.__new__ = _make
     for _ in range(_TIMES):  # as for all code: its first calls cost most, and are made while the component is built
         for thing in (_Thing(), _Thing()):
-            weakref.finalize(thing, int)
-        weakref.finalize(thing, int).detach()
+            thing.finalizer = weakref.finalize(thing, _nothing, 0, 0)
+        thing.finalizer.detach()
+
+
+def _nothing(kind: int, number: int) -> None:
+    """Tells nobody."""
 
 
 def maker(kind: Any, *arguments: Any) -> Callable[[list[Any]], Any]:
@@ -60,7 +87,6 @@ def maker(kind: Any, *arguments: Any) -> Callable[[list[Any]], Any]:
     finally:
         runtime.call_import = leaves
 
-
     def make(given: list[Any]) -> Any:
         return runtime.call_import(number, given)
 
@@ -75,3 +101,5 @@ class _Noted(Exception):
 
 class _Thing:
     """What a handle is of."""
+
+    finalizer: Any

@@ -15,7 +15,8 @@ from importlib import import_module
 from typing import Any
 
 _HANDLE = 1
-# What the host answers, by the name of the function as the bindings have it (`Class.method`, or `function`).
+# What the host answers, by the name of the function as the bindings have it: `Class.method` or `function`, with the name of the
+# interface and a dot before it where that is not plain enough.
 Replies = Mapping[str, Callable[..., Any]]
 
 
@@ -25,6 +26,16 @@ def handle(kind: type) -> Any:
     made.handle = _HANDLE
     made.finalizer = weakref.finalize(made, _gone, _HANDLE, _HANDLE)
     return made
+
+
+def made(kind: type, *arguments: Any) -> Any:
+    """The reply of a function that makes a handle."""
+    return handle(kind)
+
+
+def made_well(kind: type | None, *arguments: Any) -> Any:
+    """The same of one that might fail; None: it makes nothing."""
+    return import_module("componentize_py_types").Ok(handle(kind) if kind else None)
 
 
 def _gone(kind: int, number: int) -> None:
@@ -38,7 +49,10 @@ def playing(replies: Replies) -> Iterator[None]:
     leaves = runtime.call_import
 
     def answer(number: int, arguments: list[Any]) -> Any:
-        return replies[sys._getframe(1).f_code.co_qualname](*arguments)
+        caller = sys._getframe(1)
+        name = caller.f_code.co_qualname
+        interface = caller.f_globals["__name__"].rpartition(".")[2]
+        return (replies.get(f"{interface}.{name}") or replies[name])(*arguments)
 
     # Not a plain function: the interpreter would adapt the bindings to one, and the real one is written in C.
     runtime.call_import = partial(answer)

@@ -22,7 +22,7 @@ from edge.core.node import Granted, NodeCounters
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.scripts import ALL
 from edge.core.tokens import Keyring, Pass
-from edge.guests import crossing
+from edge.guests import crossing, no_random
 from edge.guests.page_shelf import PageShelf
 
 _QUEUE = {
@@ -121,6 +121,7 @@ def run() -> None:
 
 def settle() -> None:
     """Says that what is there now stays: a collection of garbage looks at it no more, and comes later than one request ends."""
+    no_random.install()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_AT_MOST)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from componentize_py_types import Err
+from componentize_py_types import Err, Ok
 from wit_world import exports  # type: ignore[attr-defined]
 from wit_world.imports import (  # type: ignore[attr-defined]
     async_io,
@@ -33,6 +33,6 @@ light_handles.install()
 log_endpoints: Any = log
 
 __all__ = [
-    "Err", "async_io", "backend", "cache", "config_store", "erl", "exports", "geo", "http_body", "http_downstream", "http_req",
-    "http_resp", "kv_store", "log_endpoints", "secret_store", "types",
+    "Err", "Ok", "async_io", "backend", "cache", "config_store", "erl", "exports", "geo", "http_body", "http_downstream",
+    "http_req", "http_resp", "kv_store", "log_endpoints", "secret_store", "types",
 ]  # fmt: skip
