@@ -60,9 +60,12 @@ async def add_step(request: Request, queue_id: str) -> Mapping[str, Any]:
     room = desk(request)
     await room.operations.configured(queue_id)
     body = keys(await read_json(request), ("at",), ("zone", "fold", "changes", "action"))
-    wanted = schedule.check(_moment(body), body.get("changes"), body.get("action"), int(room.unix_s() * 1000))
+    step_id = _id(request, queue_id)
+    # A repeat is judged by the time at which the step was taken, or it would be refused once that is past.
+    now_ms = await timetable.taken_at_ms(room, step_id) or int(room.unix_s() * 1000)
+    wanted = schedule.check(_moment(body), body.get("changes"), body.get("action"), now_ms)
     try:
-        step = await timetable.add(room, audit(request), queue_id, wanted, actor(request).name, _id(request, queue_id))
+        step = await timetable.add(room, audit(request), queue_id, wanted, actor(request).name, step_id)
     except Clash as error:
         raise Problem(409, f"{str(error)[:1].upper()}{str(error)[1:]}.", clashes_with=error.with_id) from error
     return schedule.public(step)

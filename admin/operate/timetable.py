@@ -45,6 +45,12 @@ async def add(room: Desk, recorder: Recorder, queue_id: str, wanted: Wanted, by:
     return await room.db.run(work)
 
 
+async def taken_at_ms(room: Desk, step_id: str) -> int | None:
+    """When a step was added, Unix ms; None if there is none of this id."""
+    step = await room.db.read(lambda session: table.find(session, step_id))
+    return None if step is None else step.created_at_ms
+
+
 async def remove(room: Desk, recorder: Recorder, queue_id: str, step_id: str) -> None:
     """Takes a step back. Raises Refused when it is not to come any more (or never was), UnknownQueue."""
     _queue, ids = await scope_of(room, queue_id)

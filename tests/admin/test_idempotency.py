@@ -91,6 +91,17 @@ def test_one_key_may_serve_several_steps_and_a_refused_one_leaves_it_free(admin:
     assert admin.api("POST", "/queues/sale/admit", json={"count": 2}, headers=KEY).status_code == 200
 
 
+def test_a_step_of_the_schedule_is_repeated_after_its_time(admin: Admin) -> None:
+    admin.start()
+    step = {"at": moment_text(int(admin.clock.unix_s() + 30) * 1000), "changes": {"admit_per_minute": 9}}
+    told = admin.api("POST", "/queues/sale/schedule", json=step, headers=KEY)
+    admin.clock.ahead_s += 60
+    again = admin.api("POST", "/queues/sale/schedule", json=step, headers=KEY)
+    assert (again.status_code, again.json()["id"]) == (201, told.json()["id"])
+    assert admin.api("POST", "/queues/sale/schedule", json=step | {"changes": {"burst": 2}}, headers=KEY).status_code == 422
+    assert "in the past" in admin.api("POST", "/queues/sale/schedule", json=step).json()["detail"]
+
+
 def test_every_route_that_takes_a_key_and_a_body_is_tried_here(admin: Admin) -> None:
     with admin.anyone() as client:
         paths = client.get("/openapi.json").json()["paths"]
