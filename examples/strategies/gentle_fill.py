@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +23,8 @@ FILL_PERCENT = 80
 PART_OF_FREE = 4
 BATCH_AT_MOST = 500
 TIMEOUT_S = 10.0
+# Each run has keys of its own: in a container every process has the same number.
+_RUN = secrets.token_hex(8)
 
 Strategy = Callable[[Mapping[str, Any]], int]
 
@@ -46,7 +49,7 @@ def one_round(api: httpx.Client, queue_id: str, strategy: Strategy, number: int)
     count = strategy(queue)
     if count < 1:
         return 0
-    key = f"gentle-fill-{os.getpid()}-{queue['epoch']}-{number}"
+    key = f"gentle-fill-{_RUN}-{queue['epoch']}-{number}"
     answer = api.post(f"/api/v1/queues/{queue_id}/admit", json={"count": count}, headers={"Idempotency-Key": key})
     return int(answer.raise_for_status().json()["called"])
 

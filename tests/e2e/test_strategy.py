@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.e2e.stack import ROOT, Stack, enter, status
@@ -47,6 +48,22 @@ def test_the_strategy_is_a_pure_function(seen: dict[str, Any], count: int) -> No
     before = str(seen)
     assert load_example().how_many(seen) == count
     assert str(seen) == before
+
+
+def test_a_run_that_is_started_again_has_keys_of_its_own() -> None:
+    keys = []
+
+    def admin(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json=look() | {"epoch": "e"})
+        keys.append(request.headers["Idempotency-Key"])
+        return httpx.Response(200, json={"called": 1})
+
+    with httpx.Client(base_url="http://admin", transport=httpx.MockTransport(admin)) as api:
+        for module in (load_example(), load_example()):
+            for number in (1, 2):
+                assert module.one_round(api, "q", module.how_many, number) == 1
+    assert len(set(keys)) == 4
 
 
 def run_example(stack: Stack, *options: str) -> subprocess.CompletedProcess[str]:
