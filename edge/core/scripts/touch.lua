@@ -25,10 +25,12 @@ local function shows_life(line, position, now)
     if every > 0 and position % every == 0 then call('ZADD', SAMPLE, lease, member) end
     return true
   end
-  local score = text(line * LINE + position)
-  -- Who is there for the first time, and was given the time to say so, may be the next to be called.
-  if position <= f[20] + 0 and not call('ZSCORE', READY, member) then return false end
-  call('ZADD', READY, score, member)
+  if position > f[20] + 0 then
+    call('ZADD', READY, text(line * LINE + position), member)
+  elseif not call('ZSCORE', READY, member) then
+    -- Who is there for the first time, and was given the time to say so, may be the next to be called.
+    return false
+  end
   call('ZADD', SEEN, lease, member)
   if every > 0 then call('ZREM', SAMPLE, member) end
   return true
