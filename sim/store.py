@@ -64,10 +64,13 @@ class Store:
 
     def run(self, commands: Sequence[Sequence[str]]) -> list[Any]:
         """Replies to plain commands, in order. Raises StoreFailed; RuntimeError while answers are to be collected."""
-        if self._posted:
-            raise RuntimeError(f"{self._posted} answers have to be collected first")
+        self._expect_none()
         self._send(self._connection.pack_commands(commands))
         return self._replies(len(commands))
+
+    def _expect_none(self) -> None:
+        if self._posted:
+            raise RuntimeError(f"{self._posted} answers have to be collected first")
 
     def _send(self, packed: list[bytes]) -> None:
         try:
@@ -104,7 +107,6 @@ class Store:
 
     def calls(self, calls: Sequence[Call]) -> list[Answer]:
         """Answers of scripts, in order. Raises StoreFailed; RuntimeError while answers are to be collected."""
-        if self._posted:
-            raise RuntimeError(f"{self._posted} answers have to be collected first")
+        self._expect_none()
         self.post(calls)
         return self.collect()
