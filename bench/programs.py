@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from bench.component import ROOT
+from tests.programs import end, start
 
 START_WITHIN_S = 60
 
@@ -32,13 +33,12 @@ def redis_command(port: int) -> list[str]:
 @contextmanager
 def running(command: Sequence[str], port: int, environ: Mapping[str, str]) -> Iterator[None]:
     """The program, from when it listens on `port` until the end of the block."""
-    process = subprocess.Popen(command, env=os.environ | environ, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start(command, env=os.environ | environ, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait(process, port)
         yield
     finally:
-        process.terminate()
-        process.wait(10)
+        end(process)
 
 
 def _wait(process: subprocess.Popen[bytes], port: int) -> None:

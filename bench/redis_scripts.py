@@ -7,8 +7,6 @@ claim costs more than ten bare scripts. Times are the server's own (INFO command
 from __future__ import annotations
 
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +17,7 @@ from typing import Any
 
 import redis
 
+from bench.programs import free_port, redis_command, running
 from bench.report import Report
 from edge.core import commands, scripts
 from edge.core.commands import Answer, Call
@@ -169,25 +168,11 @@ def measure(port: int, rounds: int = ROUNDS) -> dict[str, float]:
 @contextmanager
 def redis_server() -> Iterator[int]:
     """The port of a redis-server of our own. Raises FileNotFoundError when there is none on this machine."""
-    program = shutil.which("redis-server")
-    if program is None:
+    if shutil.which("redis-server") is None:
         raise FileNotFoundError("redis-server is not installed: apt-get install redis-server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    with tempfile.TemporaryDirectory() as folder:
-        words = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
-        with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
-            try:
-                for _ in range(200):
-                    with socket.socket() as probe:
-                        if probe.connect_ex(("127.0.0.1", port)) == 0:
-                            break
-                    time.sleep(0.05)
-                yield port
-            finally:
-                process.terminate()
-                process.wait(timeout=10)
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, running([*redis_command(port), "--dir", folder], port, {}):
+        yield port
 
 
 def add_to(report: Report) -> None:

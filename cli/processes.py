@@ -13,6 +13,8 @@ from types import FrameType
 
 import httpx
 
+from host.programs import kill_group
+
 # The first start compiles the component to machine code: ten seconds, more on a busy machine.
 READY_WITHIN_S = 120.0
 STOP_WITHIN_S = 8.0
@@ -124,7 +126,7 @@ class Processes:
             try:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                process.kill()
+                kill_group(process)
                 process.wait()
             if process.stdin is not None:
                 process.stdin.close()

@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from host.programs import run
+
 ROOT = Path(__file__).resolve().parents[2]
 WIT = ROOT / "wit"
 GATEKEEPER_APP = "edge.guests.gatekeeper"
@@ -195,19 +197,11 @@ def _run_compiler(app: str, arguments: list[str], work: Path, empty_venv: Path) 
     }
     command = [sys.executable, "-c", _COMPILER, *arguments]
     try:
-        run = subprocess.run(
-            command,
-            cwd=work,
-            env=environ,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=BUILD_TIMEOUT_S,
-        )
+        done = run(command, timeout_s=BUILD_TIMEOUT_S, cwd=work, env=environ)
     except subprocess.TimeoutExpired:
         raise BuildError(f"cannot build {app}: no result after {BUILD_TIMEOUT_S} s") from None
-    if run.returncode != 0:
-        lines = (run.stdout + run.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
         raise BuildError(f"cannot build {app}, the compiler said:\n" + "\n".join(lines))
 
 

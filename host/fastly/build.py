@@ -30,6 +30,7 @@ from host.component.build import (
     touch,
 )
 from host.fastly.toolchain import SDK, SDK_VERSION, builder
+from host.programs import run
 
 APP = "edge.guests.fastly"
 # A change of another guest builds nothing, and deploys nothing.
@@ -88,10 +89,9 @@ def _run(command: list[str], app: str, folder: Path) -> None:
     # A clean environment: PYTHONPATH would let foreign packages into the component.
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
     try:
-        run = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, errors="replace",
-                             timeout=BUILD_TIMEOUT_S)  # fmt: skip
+        done = run(command, timeout_s=BUILD_TIMEOUT_S, cwd=folder, env=environ)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"cannot build {app}: {error}") from error
-    if run.returncode != 0:
-        last = (run.stdout + run.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
+    if done.returncode != 0:
+        last = (done.stdout + done.stderr).strip().splitlines()[-ERROR_LINES_SHOWN:]
         raise BuildError(f"cannot build {app}, the compiler said:\n" + "\n".join(last))

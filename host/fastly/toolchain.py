@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from host.component.build import BuildError, locked
+from host.programs import run
 
 SDK = "fastly-compute"
 SDK_VERSION = "0.1.3"
@@ -82,7 +83,7 @@ def _fits(python: str) -> bool:
     # A shim of pyenv's is there for every version, and fails for those that are not switched on: hence a run.
     probe = f"import sys, venv, ensurepip; sys.exit(sys.version_info < {MINIMUM})"
     try:
-        return subprocess.run([python, "-c", probe], capture_output=True, timeout=_PROBE_TIMEOUT_S).returncode == 0
+        return run([python, "-c", probe], timeout_s=_PROBE_TIMEOUT_S).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -93,11 +94,11 @@ def _install(python: str, folder: Path) -> None:
     commands = ([python, "-m", "venv", str(folder)], [*pip, "--only-binary", ":all:", f"{SDK}=={SDK_VERSION}"])
     for command in commands:
         try:
-            run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_INSTALL_TIMEOUT_S)
+            done = run(command, timeout_s=_INSTALL_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise BuildError(f"cannot install {SDK} {SDK_VERSION}: {error}") from error
-        if run.returncode != 0:
-            last = (run.stdout + run.stderr).strip().splitlines()[-5:]
+        if done.returncode != 0:
+            last = (done.stdout + done.stderr).strip().splitlines()[-5:]
             raise BuildError(f"cannot install {SDK} {SDK_VERSION} with {python}:\n" + "\n".join(last))
     (folder / ".installed").touch()
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.admin.world import ROOT, clean_environment, free_port, stop
+from tests.admin.world import ROOT, clean_environment, free_port
+from tests.programs import end, start
 
 
 def run(tmp_path: Path, *arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +64,7 @@ def test_a_local_run_from_nothing_to_a_clean_stop(tmp_path: Path, number: signal
         UPSTASH_REDIS_REST_URL=f"http://127.0.0.1:{free_port()}",
         STANCHION_ADMIN_DIR=str(tmp_path / "admin"), STANCHION_KV_DIR=str(tmp_path / "kv"),
     )  # fmt: skip
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-m", "admin"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
@@ -83,4 +84,4 @@ def test_a_local_run_from_nothing_to_a_clean_stop(tmp_path: Path, number: signal
         assert (process.returncode, out) == (0, ""), err
         assert "Traceback" not in err
     finally:
-        stop(process)
+        end(process)

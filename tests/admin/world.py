@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from edge.core import commands
 from edge.core.commands import Answer, Call
 from edge.core.config import check_config
 from edge.core.model import Queue
+from tests.programs import end, start
 
 ROOT = Path(__file__).resolve().parents[2]
 REST_TOKEN = "rest-token-of-the-tests-0123456789"
@@ -40,21 +40,6 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONUNBUFFERED": "1", **more}
 
 
-def stop(process: subprocess.Popen[Any]) -> int:
-    """Asks a process of ours to end, and makes it."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-    code = process.wait(10)
-    for stream in (process.stdout, process.stderr):
-        if stream:
-            stream.close()
-    return code
-
-
 @dataclass
 class RedisServer:
     """redis-server on a free port, with nothing on disk."""
@@ -66,7 +51,7 @@ class RedisServer:
 
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(self.folder)]
-        self.process = subprocess.Popen([self.program, *options], stdout=subprocess.DEVNULL)
+        self.process = start([self.program, *options], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             try:
@@ -79,7 +64,7 @@ class RedisServer:
 
     def stop(self) -> None:
         if self.process:
-            stop(self.process)
+            end(self.process)
             self.process = None
 
     def client(self) -> redis.Redis:
@@ -104,7 +89,7 @@ class Bridge:
             STANCHION_REDIS_URL=f"redis://127.0.0.1:{self.redis_port}",
             UPSTASH_REDIS_REST_TOKEN=REST_TOKEN,
         )
-        self.process = subprocess.Popen(
+        self.process = start(
             [sys.executable, "-m", "host.rest"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         assert self.process.stdout
@@ -113,7 +98,7 @@ class Bridge:
 
     def stop(self) -> None:
         if self.process:
-            stop(self.process)
+            end(self.process)
             self.process = None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Container, Mapping, Sequence
@@ -12,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
+
+from tests.programs import end, start
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
@@ -85,16 +86,10 @@ class Host:
         site.kv.with_suffix(".away").rename(site.kv)
 
     def stop(self) -> None:
-        """Ends the edge, by its own process id."""
-        if self.process is None:
-            return
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(STOP_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
+        """Ends the edge, and what it started."""
+        process, self.process = self.process, None
+        if process is not None:
+            end(process, within_s=STOP_WITHIN_S)
 
     def restart(self, site: Site, *, signing_keys: str) -> Site:
         """The edge again, with other keys."""
@@ -109,18 +104,22 @@ class Host:
 
     def run(self, command: Sequence[str | Path], site: Site, environ: Mapping[str, str], port: int,
             is_healthy: Container[int] = (200,)) -> None:  # fmt: skip
-        """Runs a program as the edge, and waits until its health path answers so on `port`."""
+        """Runs a program as the edge, and waits until its health path answers so on `port`. One that does not is stopped."""
         self.port, self.log_path = port, site.folder / f"{self.name}.log"
         with self.log_path.open("a") as log:
-            self.process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=dict(environ), stdout=log,
-                                            stderr=subprocess.STDOUT, text=True)  # fmt: skip
+            self.process = start(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            self._wait_up(self.process, is_healthy)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait_up(self, process: subprocess.Popen[str], is_healthy: Container[int]) -> None:
         deadline = time.monotonic() + START_WITHIN_S
         while not self._answers(is_healthy):
             told = self.log()[-LOG_SHOWN:]
-            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{told}"
-            if time.monotonic() > deadline:
-                self.stop()
-                raise AssertionError(f"{self.name} is not up after {START_WITHIN_S} s:\n{told}")
+            assert process.poll() is None, f"{self.name} ended with {process.returncode}:\n{told}"
+            assert time.monotonic() < deadline, f"{self.name} is not up after {START_WITHIN_S} s:\n{told}"
             time.sleep(0.1)
 
     def _answers(self, is_healthy: Container[int]) -> bool:

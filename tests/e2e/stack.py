@@ -17,8 +17,10 @@ from typing import Any
 import httpx
 import jwt
 
+from host.programs import run
 from tests.host.edge.wire import Message, RawServer, Stream, ok, raw_server
 from tests.host.rest.servers import free_port
+from tests.programs import end, start
 
 ROOT = Path(__file__).resolve().parents[2]
 # A key whose derived keys have a NUL near their start: some readers take that for UTF-16, which the component cannot read.
@@ -97,8 +99,7 @@ class Stack:
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Another `stanchion` command in the same surroundings."""
-        return subprocess.run([sys.executable, "-m", "cli.main", *arguments], cwd=self.folder, env=self.environ, text=True,
-                              capture_output=True, timeout=60, check=False)  # fmt: skip
+        return run([sys.executable, "-m", "cli.main", *arguments], timeout_s=60, cwd=self.folder, env=self.environ)
 
     def log(self) -> str:
         """All that the parts printed."""
@@ -172,8 +173,8 @@ def running(folder: Path, queues: Sequence[Queue], redis_url: str = "", **settin
     log_path = folder / "log"
     with raw_server(echo) as origin, log_path.open("w") as log:
         environ = _environ(folder, redis_url, settings.pop("STANCHION_ORIGIN_URL", origin.url), settings)
-        process = subprocess.Popen([sys.executable, "-m", "cli.main", "run"], cwd=folder, env=environ, stdout=log,
-                                   stderr=subprocess.STDOUT, text=True)  # fmt: skip
+        process = start([sys.executable, "-m", "cli.main", "run"], cwd=folder, env=environ, stdout=log,
+                        stderr=subprocess.STDOUT, text=True)  # fmt: skip
         stack = Stack(folder, environ, origin, process, log_path)
         try:
             _wait_started(stack)
@@ -184,9 +185,4 @@ def running(folder: Path, queues: Sequence[Queue], redis_url: str = "", **settin
         finally:
             for jar in stack.jars:
                 jar.close()
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(STOP_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process, signal.SIGINT, STOP_WITHIN_S)

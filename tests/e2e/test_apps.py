@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests.e2e.stack import PATIENCE_S, ROOT, Stack
 from tests.needs import needs
+from tests.programs import end, start
 
 PAGE = (ROOT / "docs" / "apps.md").read_text()
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "status.schema.json").read_text()))
@@ -42,13 +43,13 @@ def test_a_loop_of_the_docs_waits_in_line_and_comes_in(stack: Stack, tmp_path: P
     (tmp_path / name).write_text(program(language))
     before = stack.api("GET", f"/queues/{queue}")["length"]
     command = [runner, str(tmp_path / name), f"{stack.edge}/{queue}/tickets?day=2"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        try:
-            wait_for_length(stack, before + 1, queue)
-            stack.api("POST", f"/queues/{queue}/admit", {"count": 1})
-            out, told = running.communicate(timeout=PATIENCE_S)
-        finally:
-            running.kill()
+    running = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for_length(stack, before + 1, queue)
+        stack.api("POST", f"/queues/{queue}/admit", {"count": 1})
+        out, told = running.communicate(timeout=PATIENCE_S)
+    finally:
+        end(running)
     assert running.returncode == 0, told
     seen = json.loads(out)
     assert seen["target"] == f"/{queue}/tickets?day=2"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -19,8 +18,9 @@ from admin.access.passwords import hash_password
 from host.edge.__main__ import _options
 from host.settings import SETTINGS, load
 from tests.e2e.stack import START_WITHIN_S
-from tests.host.rest.servers import free_port, stop
+from tests.host.rest.servers import free_port
 from tests.needs import needs
+from tests.programs import end, start
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "systemd"
@@ -89,7 +89,7 @@ def test_systemd_accepts_them(tmp_path: Path) -> None:
 @contextmanager
 def running(unit: str, environ: Mapping[str, str], folder: Path, url: str) -> Iterator[None]:
     """A part as its unit starts it, once it answers at `url`."""
-    process = subprocess.Popen(command(FOLDER / f"{unit}.service"), cwd=folder, env=dict(environ), stdout=subprocess.DEVNULL)
+    process = start(command(FOLDER / f"{unit}.service"), cwd=folder, env=environ, stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + START_WITHIN_S
         while not _answers(url):
@@ -98,7 +98,7 @@ def running(unit: str, environ: Mapping[str, str], folder: Path, url: str) -> It
             time.sleep(0.1)
         yield
     finally:
-        stop(process, signal.SIGTERM)
+        end(process)
 
 
 def _answers(url: str) -> bool:

@@ -17,6 +17,7 @@ from edge.core import commands
 from edge.core.commands import Answer, Call
 from host.rest.embedded import EmbeddedBackend
 from host.rest.replies import ReplyError
+from tests.programs import end, start
 
 SCOPE = "q"
 _START_WITHIN_S = 20
@@ -173,16 +174,15 @@ def redis_server(program: str, folder: Path) -> Iterator[int]:
         "loglevel": "warning",
     }
     words = [program, *(str(word) for name, value in options.items() for word in (f"--{name}", value))]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            connection = _wait_for(port, process)
-            _ask(connection, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-            may_touch = [f"~{key}" for key in commands.keys(SCOPE)]
-            _ask(connection, "ACL", "SETUSER", "scripts", "on", ">scripts", "+@all", "resetkeys", *may_touch)
-            while b"cluster_state:ok" not in _ask(connection, "CLUSTER", "INFO"):
-                time.sleep(0.05)
-            connection.disconnect()
-            yield port
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
+    process = start(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        connection = _wait_for(port, process)
+        _ask(connection, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        may_touch = [f"~{key}" for key in commands.keys(SCOPE)]
+        _ask(connection, "ACL", "SETUSER", "scripts", "on", ">scripts", "+@all", "resetkeys", *may_touch)
+        while b"cluster_state:ok" not in _ask(connection, "CLUSTER", "INFO"):
+            time.sleep(0.05)
+        connection.disconnect()
+        yield port
+    finally:
+        end(process)

@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 
 from tests.needs import needs
+from tests.programs import end, start
 
 START_TIMEOUT_S = 30.0
 
@@ -67,7 +68,7 @@ def running() -> Iterator[Cluster]:
             check=True, capture_output=True, timeout=120, cwd=folder, **who,
         )  # fmt: skip
         options = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", f"unix_socket_directories={folder}"]
-        process = subprocess.Popen(
+        process = start(
             [programs / "postgres", "-D", data, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **who
         )
         try:
@@ -75,11 +76,6 @@ def running() -> Iterator[Cluster]:
             cluster.wait()
             yield cluster
         finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(10)
+            end(process, within_s=20)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from host.programs import run
 from tests.conformance.host import CACHE, Host, Limit, Site, clean_environ
 from tests.conformance.hosts.wasi import WasiHost, component, guest_environ
 from tests.host.rest.servers import free_port
@@ -38,10 +38,9 @@ def installed() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(PACKAGE / name, folder / name)
-    fetched = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True,
-                             timeout=300, check=False)  # fmt: skip
+    fetched = run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, timeout_s=300)
     if fetched.returncode:
-        pytest.fail(f"npm ci cannot fetch jco: {fetched.stderr.decode()[-300:]}")
+        pytest.fail(f"npm ci cannot fetch jco: {fetched.stderr[-300:]}")
     return program
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from host.component.build import ROOT, build_component
+from tests.programs import end, start
 
 GUEST = Path(__file__).parents[1] / "component" / "guest"
 CACHE = ROOT / ".cache"
@@ -123,7 +124,7 @@ def start_edge(settings: Mapping[str, str]) -> Iterator[RunningEdge]:
     Without STANCHION_COMPONENT it runs the scripted gate; "" builds and runs the product's own.
     """
     workers = int(settings.get("STANCHION_WORKERS", "1"))
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-m", "host.edge"],
         cwd=ROOT,
         env=edge_environ(settings),
@@ -136,11 +137,11 @@ def start_edge(settings: Mapping[str, str]) -> Iterator[RunningEdge]:
         edge = RunningEdge(process, workers)
         yield edge
     finally:
-        if edge is not None:
-            edge.stop()
-        if process.poll() is None:
-            process.kill()
-            process.wait(STOP_TIMEOUT_S)
+        try:
+            if edge is not None:
+                edge.stop()
+        finally:
+            end(process)
 
 
 def run_edge(settings: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,7 @@ from host.component.build import ROOT
 from tests.host.edge.support import SIGNING_KEYS, edge_environ, run_edge, script, start_edge, wait_until
 from tests.host.edge.test_streaming import EventOrigin
 from tests.host.edge.wire import Message, Stream, connect, get, ok, raw_server, read_head
+from tests.programs import end, start
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_the_log_is_json_lines_and_tells_counts_at_the_end() -> None:
 def test_a_reader_of_the_log_who_does_not_read_holds_nobody_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-m", "host.edge"],
         cwd=ROOT,
         env=edge_environ({"STANCHION_EDGE_PORT": str(port)}),
@@ -184,8 +185,7 @@ def test_a_reader_of_the_log_who_does_not_read_holds_nobody_up() -> None:
         process.terminate()
         assert process.wait(15) == 0
     finally:
-        process.kill()
-        process.communicate()
+        end(process, signal.SIGKILL)
 
 
 def answers(port: int) -> bool:

@@ -17,6 +17,7 @@ import pytest
 
 from host.origin.admission import describe
 from host.origin.goods import SALES, Sale
+from tests import programs
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 20
@@ -26,7 +27,7 @@ def start(**settings: str) -> subprocess.Popen[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("STANCHION_", "UPSTASH_"))}
     environment = clean | {"STANCHION_ORIGIN_PORT": "0"} | settings
     command = [sys.executable, "-m", "host.origin"]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return programs.start(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +40,7 @@ def shop() -> Iterator[str]:
         assert told["event"] == "listening"
         yield told["url"]
     finally:
-        program.terminate()
-        program.communicate(timeout=PATIENCE_S)
+        programs.end(program)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Real programs for these tests: redis-server, and the door itself as its own process. Each is stopped by its pid."""
+"""Real programs for these tests: redis-server, and the door itself as its own process. Each is ended with all that it started."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.programs import end, start
 
 REPOSITORY = Path(__file__).parents[3]
 TOKEN = "token-for-tests-0123456789"
@@ -33,29 +35,6 @@ def free_port() -> int:
     raise AssertionError("no free port below 55000")
 
 
-@contextmanager
-def stopped_at_end(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    try:
-        yield process
-    finally:
-        stop(process)
-
-
-def stop(process: subprocess.Popen[bytes], with_signal: int = signal.SIGTERM) -> int:
-    """Stops the process and returns its exit code."""
-    if process.poll() is None:
-        process.send_signal(with_signal)
-    try:
-        return process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait(PATIENCE_S)
-    finally:
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-
 @dataclass
 class RedisServer:
     """A redis-server without persistence, in a folder of its own. It can be killed and started again."""
@@ -71,7 +50,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        self.process = subprocess.Popen(
+        self.process = start(
             [self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
              "--dir", str(self.folder), *self.options],
             stdout=subprocess.DEVNULL,
@@ -85,7 +64,7 @@ class RedisServer:
 
     def kill(self) -> None:
         assert self.process is not None
-        stop(self.process, signal.SIGKILL)
+        end(self.process, signal.SIGKILL)
 
     def command(self, *words: str) -> str:
         """The first line of the reply to one command, or what went wrong."""
@@ -116,17 +95,19 @@ def door_environment(**settings: str) -> dict[str, str]:
 def running_door(redis_url: str = "", stderr: Path | None = None, **settings: str) -> Iterator[Door]:
     """The door over the given Redis (empty: embedded), once it listens."""
     errors = stderr.open("wb") if stderr else subprocess.DEVNULL
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-m", "host.rest"],
         cwd=REPOSITORY,
         env=door_environment(STANCHION_REDIS_URL=redis_url, **settings),
         stdout=subprocess.PIPE,
         stderr=errors,
     )
-    with stopped_at_end(process):
+    try:
         line = json.loads(_first_line(process))
         assert line["event"] == "listening"
         yield Door(line["url"], line["backend"], process)
+    finally:
+        end(process)
 
 
 def _first_line(process: subprocess.Popen[bytes]) -> bytes:

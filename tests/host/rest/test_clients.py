@@ -14,6 +14,7 @@ from upstash_redis import Redis
 from upstash_redis.asyncio import Redis as AsyncRedis
 from upstash_redis.errors import UpstashError
 
+from host.programs import run
 from tests.host.rest.servers import PATIENCE_S, REPOSITORY, TOKEN, Door
 from tests.needs import needs
 
@@ -96,11 +97,9 @@ def node_client() -> Path:
     if not (folder / "node_modules" / "@upstash" / "redis" / "package.json").exists():
         npm = shutil.which("npm")
         assert npm is not None, "npm is not installed beside node"
-        install = subprocess.run(
-            [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, timeout=120, check=False
-        )
+        install = run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], timeout_s=120, cwd=folder)
         if install.returncode != 0:
-            message = f"npm ci cannot fetch @upstash/redis: {install.stderr.decode()[-300:]}"
+            message = f"npm ci cannot fetch @upstash/redis: {install.stderr[-300:]}"
             if "node" in os.environ.get("STANCHION_TEST_REQUIRE", "").split(","):
                 pytest.fail(message)
             pytest.skip(message)

@@ -17,7 +17,8 @@ from host.rest.open import BadRedisUrl, open_backend
 from host.rest.settings import from_environment
 from host.rest.single import SingleBackend
 from host.settings import SettingError
-from tests.host.rest.servers import PATIENCE_S, REPOSITORY, TOKEN, door_environment, running_door, stop
+from tests.host.rest.servers import PATIENCE_S, REPOSITORY, TOKEN, door_environment, running_door
+from tests.programs import end
 
 
 def run(**settings: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +64,7 @@ def test_a_bad_setting_is_told_and_exit_code_2(settings: dict[str, str], told: s
 def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
     with running_door() as door:
         assert httpx.get(f"{door.url}/ping?_token={TOKEN}").json() == {"result": "PONG"}
-        assert stop(door.process, number) == 0
+        assert end(door.process, number) == 0
 
 
 def test_it_stops_with_a_subscription_open() -> None:
@@ -74,7 +75,7 @@ def test_it_stops_with_a_subscription_open() -> None:
     ):
         lines = stream.iter_lines()
         assert next(lines) == "data: subscribe,chat,1"
-        assert stop(door.process, signal.SIGTERM) == 0
+        assert end(door.process) == 0
         # Cut off by a deadline, the body would end without its last chunk, and this would raise.
         assert list(lines) == [""]
 
