@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import struct
 import time
 from collections.abc import Sequence
 
@@ -166,6 +168,21 @@ def test_nobody_waits_for_anothers_slow_origin(world: World) -> None:
             assert httpx.get(f"{world.edge}/.stanchion/health", timeout=3).status_code == 200
     finally:
         seen_first_half.set()
+
+
+@limited("leaving")
+@pytest.mark.parametrize("who", ["a page of ours", "an answer of the site"])
+def test_a_visitor_who_leaves_in_the_middle_of_an_answer_keeps_nobody(world: World, who: str) -> None:
+    page = f"GET /hand/?{'x' * 8000} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n"
+    echoed = f"POST /about HTTP/1.1\r\nHost: localhost\r\nContent-Length: {BODY_BYTES}\r\n\r\n{'x' * BODY_BYTES}"
+    for _ in range(3):
+        stream = connect(world.port)
+        with stream.sock:
+            stream.sock.sendall((page if who == "a page of ours" else echoed).encode())
+            assert stream.sock.recv(100)
+            # Closed with a reset, as by somebody whose telephone loses the line.
+            stream.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert httpx.get(f"{world.edge}/.stanchion/health", timeout=3).status_code == 200
 
 
 @limited("set_cookies")

@@ -20,10 +20,12 @@ from edge.core.model import QUEUE_FIELDS
 from edge.core.standing import CANDIDATE_POLL_S
 from edge.core.tokens import ORIGIN_PASS_S
 from host.component.build import ROOT
-from host.edge.protocol import HEAD_TIMEOUT_S
+from host.edge.protocol import HEAD_TIMEOUT_S, MAX_HEADER_BYTES, MAX_TARGET_BYTES
+from host.edge.proxy import BODY_TIMEOUT_S
 from host.edge.serve import GRACE_S
 from host.kv import SCAN_INTERVAL_S
 from host.settings import SETTINGS
+from tests.conformance.hosts.wasmtime_serve import REUSE
 
 PAGE = (DOCS / "deploy.md").read_text(encoding="utf-8")
 
@@ -68,12 +70,20 @@ def test_its_numbers_are_those_of_the_code() -> None:
     point = row("| a point of presence of Fastly")
     assert f" {ms['FRESH_MS'] // 1000} s, and up to {ms['STALE_MS'] // 1000} s more" in point
     assert f" {ms['KEEP_MS'] // 3_600_000} h" in point
+    on_wasi = (ROOT / "edge/guests/on_wasi/stores.py").read_text()
+    (max_age_ms,) = re.findall(r"^STORE_MAX_AGE_MS = ([\d_]+)$", on_wasi, re.MULTILINE)
+    ages = re.findall(r"^\| [^|]*\| each instance on a host of wasi:http \| (\d+) (m?s)", PAGE, re.MULTILINE)
+    assert ages == [(str(SNAPSHOT_MAX_AGE_MS), "ms"), (str(int(max_age_ms) // 1000), "s")]
+    requests, idle = REUSE[1::2]
+    assert f" {int(requests):,} requests, or {idle.removesuffix('s')} s with none" in row("an instance on a host of wasi:http")
     assert f" {SCAN_INTERVAL_S * 1000:.0f} ms" in row("configuration, pages | each node")
     assert f" {PLACE_MAX_AGE_S // 3600} h" in row("a place, a pass")
     assert f" {CANDIDATE_MAX_AGE_S // 60} min" in row("a candidate")
     assert f" {ORIGIN_PASS_S} s" in row("`Stanchion-Pass`")
     assert f" {PREFLIGHT_MAX_AGE_S} s" in row("preflights")
-    assert f"{HEAD_TIMEOUT_S:.0f} s for a head" in PAGE
+    bounds = row("local edge | target")
+    assert f"target {MAX_TARGET_BYTES // 1024} KB (414), headers {MAX_HEADER_BYTES // 1024} KB (431)" in bounds
+    assert f"{HEAD_TIMEOUT_S:.0f} s for a head, {BODY_TIMEOUT_S:.0f} s for the next piece of a body" in bounds
     assert f"open answers get {GRACE_S} s" in PAGE
     assert CANDIDATE_POLL_S == 1, "the page says: once a second while it is a candidate"
     assert {name for name in SECRETS if f"`{name}`" not in PAGE} == set()

@@ -22,6 +22,7 @@ LIMITS = {
     "header_bytes": Limit("are read as latin-1 and written as UTF-8"),
     "spelled_targets": Limit("only the characters of RFC 3986 are sent; others are answered 400"),
     "parallel": Limit("one request at a time: whoever waits for a slow origin keeps all others waiting"),
+    "leaving": Limit("who leaves in a large answer is waited for, two minutes; then the program breaks off", runs=False),
     "large_headers": Limit("Node.js takes 16 KB of headers"),
 }
 
