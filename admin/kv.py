@@ -13,6 +13,7 @@ from typing import Protocol
 VALUE_MAX_BYTES = 2 * 1024 * 1024
 KEY_MAX_CHARACTERS = 255
 KEY_MAX_PARTS = 8
+MISSING = "{}: the folder of the store is missing; make it, or name another in STANCHION_KV_DIR"
 _PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
@@ -52,7 +53,7 @@ class FolderKv:
             # A store that is not there has said nothing about its keys.
             if self._folder.is_dir():
                 return None
-            raise KvError(f"{self._folder}: the folder of the store is missing") from None
+            raise KvError(MISSING.format(self._folder)) from None
         except OSError as error:
             raise KvError(f"{path} cannot be read: {error.strerror or error}") from error
         if len(data) > VALUE_MAX_BYTES:
@@ -104,7 +105,7 @@ class FolderKv:
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with `prefix`, sorted. What is no key by its name is left out. Raises KvError."""
         if not self._folder.is_dir():
-            raise KvError(f"{self._folder}: the folder of the store is missing")
+            raise KvError(MISSING.format(self._folder))
         faults: list[OSError] = []
         found = []
         for at, folders, files in os.walk(self._folder, onerror=faults.append):

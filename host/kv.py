@@ -22,6 +22,7 @@ from host.kv_scan import Scan, scan
 MAX_VALUE_BYTES = 2 * 1024 * 1024
 MAX_KEY_CHARACTERS = 255
 MAX_SEGMENTS = 8
+MISSING = "{}: the folder of the store is missing; make it, or name another in STANCHION_KV_DIR"
 #: `generation` looks at the folder at most so often.
 SCAN_INTERVAL_S = 0.25
 
@@ -61,7 +62,7 @@ class KvFolder:
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             if self.root.is_dir():
                 return None
-            raise KvError(f"{self.root}: the folder of the store is missing") from None
+            raise KvError(MISSING.format(self.root)) from None
         except OSError as error:
             raise _failed(path, "cannot be read", error) from error
         return _text(path, value)

@@ -15,7 +15,7 @@ from admin.kv import VALUE_MAX_BYTES, FolderKv, KvError
 
 def test_put_and_get(tmp_path: Path) -> None:
     kv = FolderKv(tmp_path / "new" / "kv")
-    with pytest.raises(KvError, match="folder of the store is missing"):
+    with pytest.raises(KvError, match="folder of the store is missing; make it, or name another in STANCHION_KV_DIR"):
         kv.get("config.json")
     kv.put("config.json", "{}")
     assert kv.get("other.json") is None

@@ -142,7 +142,7 @@ def test_a_value_must_be_utf_8_both_ways(store: KvFolder) -> None:
 
 def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
     store = KvFolder(tmp_path / "none")
-    with pytest.raises(KvError, match=f"{tmp_path}/none"):
+    with pytest.raises(KvError, match=f"{tmp_path}/none: .* make it, or name another in STANCHION_KV_DIR"):
         store.get("a")
     with pytest.raises(KvError, match="cannot be listed"):
         store.keys()
