@@ -96,12 +96,14 @@ def snapshot_reply() -> str:
 
 
 def cookies() -> dict[str, str]:
-    """A cookie of someone inside, and of someone far back in line."""
+    """A cookie of someone inside, of someone far back in line, and of someone near the head whose sign of life is due."""
     ring = Keyring.parse(KEYS)
     inside = Pass("launch", EPOCH, "v" * 16, 2, NOW_MS + 60_000, NOW_MS + 300_000)
     waiting = Place("launch", EPOCH, "v" * 16, 800, NOW_MS, NOW_MS + 86_400_000)
+    near = Place("launch", EPOCH, "v" * 16, 20, NOW_MS - 25_000, NOW_MS + 86_400_000)
     return {"inside": f"stanchion-launch={tokens.write_pass(ring, inside)}",
-            "waiting": f"stanchion-launch={tokens.write_place(ring, waiting)}"}  # fmt: skip
+            "waiting": f"stanchion-launch={tokens.write_place(ring, waiting)}",
+            "near": f"stanchion-launch={tokens.write_place(ring, near)}"}  # fmt: skip
 
 
 def joining() -> tuple[str, str, str]:
@@ -113,6 +115,12 @@ def joining() -> tuple[str, str, str]:
     assert challenge is not None
     answer = [["waiting", "1001"], [EPOCH, str(NOW_MS), "open", "1001", "3", "60", "1", "10", ""]]
     return text, f"{text}\nh.{WORK}: {solve(challenge)}", json.dumps([{"name": "join", "results": [{"result": answer}]}])
+
+
+def touched(snap: str) -> str:
+    """The replies of somebody near the head, who shows life."""
+    answer = [["waiting", "20"], [EPOCH, str(NOW_MS), "open", "1000", "3", "60", "1", "10", ""]]
+    return json.dumps([*json.loads(snap), {"name": "touch", "results": [{"result": answer}]}])
 
 
 def _best_us(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -159,6 +167,9 @@ def measure(report: Report) -> None:
 def _fuel(report: Report, wasm: bytes, requests: dict[str, str], snap: str) -> None:
     join, join_worked, joined = joining()
     calls = {name: (text, snap, SEED) for name, text in requests.items()}
+    near = cookies()["near"]
+    calls |= {"sign of life": (request(near, "/.stanchion/launch/status"), touched(snap), SEED),
+              "page, sign of life": (request(near), touched(snap), SEED)}  # fmt: skip
     calls |= {"join": (join, joined, SEED), "join, its work checked": (join_worked, joined, worked(SEED))}
     config = wasmtime.Config()
     config.cache = True
@@ -171,4 +182,5 @@ def _fuel(report: Report, wasm: bytes, requests: dict[str, str], snap: str) -> N
         # One call with its reply at hand: what a guest pays that is driven inside its sandbox.
         decided = fresh.decide(text, reply)
         assert "join" not in name or '"state":"waiting"' in decided, decided
+        assert "life" not in name or "set-cookie: stanchion-" in decided.lower(), decided[:500]
         report.at_most(f"fresh sandbox, {name}: fuel", (before - fresh.store.get_fuel()) / 1e6, 4, "million")

@@ -16,6 +16,7 @@ from edge.core.errors import StoreBusy
 from edge.core.model import Queue
 from edge.core.scripts import Flavour, Script
 from edge.core.snapshot import Snapshot
+from edge.core.tokens import Pass
 
 _PARTS = ("state", "places", "places-old", "ready", "seen", "called", "active", "used", "left", "gone", "ended", "claims",
           "reentry", "requests", "visits", "passed", "invites", "nodes", "sample", "events", "holders", "joins",
@@ -168,6 +169,11 @@ def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, 
     return _call(scripts.RENEW, scope, now_ms, random, epoch, member(position, line), visitor, expires_ms)
 
 
+def renew_pass(held: Pass, random: str) -> Call:
+    """The same for a pass."""
+    return renew(held.scope, held.epoch, held.position, held.visitor, held.expires_ms, random, line=held.line)
+
+
 def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, random: str, *, line: int = 0,
         arrival: bool = False, units: int = 1, is_report: bool = False, now_ms: int | None = None) -> Call:  # fmt: skip
     """Ends a visit, or gives up a place; away: only the page was closed. `is_report`: the sale has happened, whatever is free.
@@ -194,6 +200,13 @@ def take_snapshot(scope: str, random: str, *, node: str = "", visits: int = 0, n
     Verdicts: ok, missing.
     """
     return _call(scripts.SNAPSHOT, scope, now_ms, random, node, visits)
+
+
+def look(scope: str, epoch: str, position: int, visitor: str, random: str, *, line: int = 0, arrival: bool = False,
+         wants_in: bool = False, node: str = "", visits: int = 0, now_ms: int | None = None) -> Call:  # fmt: skip
+    """`take_snapshot` and then `touch` in one step, answered with the full snapshot. Verdicts: as `touch`."""
+    place = member(position, line, arrival=arrival)
+    return _call(scripts.LOOK, scope, now_ms, random, node, visits, epoch, place, visitor, _flag(wants_in))
 
 
 def open_queue(scope: str, epoch: str, seed: str, key: str, opens_at_ms: int, random: str, *, beacon: str = "",

@@ -105,7 +105,7 @@ class SealedConfig(Config):
     def below(self, segment: str) -> tuple[Queue, ...]:
         """Queues with a rule whose paths may begin with this segment."""
         found = map(self._sealed.queue, self._sealed.ids_below(segment))
-        return tuple(queue for queue in found if queue is not None)
+        return tuple([queue for queue in found if queue is not None])
 
     @property
     def names_countries(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -163,7 +162,7 @@ def choose_within(group: Group, request: Request, context: Context, jar: Cookies
 
 def new_visitor(request: Request) -> str:
     """A fresh visitor id: 96 random bits, 16 characters."""
-    return base64.urlsafe_b64encode(bytes.fromhex(request.random[:24])).decode()
+    return tokens.base64url(bytes.fromhex(request.random[:24]))
 
 
 def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: str = "", *, line: int | None = None,

@@ -60,8 +60,9 @@ def own_status(status: str, weight: int) -> str:
 def completed(last: Snapshot, short: Snapshot, line: int) -> Snapshot:
     """The last full snapshot as of now, by the short one that rode along with an answer about `line`, seen from that line."""
     seen = seen_from(last, line)
-    return replace(seen, clock_ms=short.clock_ms, status=own_status(short.status, seen.weight), length=short.length,
-                   cursor=short.cursor, horizon=short.horizon)  # fmt: skip
+    if short is last:
+        return seen
+    return seen.moved(short.clock_ms, own_status(short.status, seen.weight), short.length, short.cursor, short.horizon)
 
 
 def seated(place: Place, snapshot: Snapshot) -> Place:

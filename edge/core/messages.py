@@ -176,6 +176,8 @@ class Context:
     offered: Callable[[str], Sequence[str]] = _none_offered
     crawlers: Callable[[], Crawlers] = Crawlers
     secret: Callable[[str], str | None] = lambda name: None
+    #: Whether each sandbox of this host takes snapshots for itself only.
+    is_alone: bool = False
 
     def now_ms(self, request: Request, scope: str) -> int:
         """The time of a request by the clock of a scope's scripts, as far as this node has seen it (law 1)."""

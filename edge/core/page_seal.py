@@ -19,7 +19,7 @@ _CONTEXT_BYTES = 32
 _MARK_BYTES_AT_MOST = 4_000
 
 # Pieces of a page: text, more text, a slot, and so on three by three; text at the end. And the names of the slots.
-Cut = tuple[list[bytes], list[str]]
+Cut = tuple[Sequence[bytes], list[str]]
 
 
 def cut(page: bytes, slots: Mapping[bytes, str]) -> Cut | None:
@@ -28,12 +28,13 @@ def cut(page: bytes, slots: Mapping[bytes, str]) -> Cut | None:
     if start < 0 or not page.endswith(_END):
         return None
     checksum, _, lengths = page[start + len(_START) : -len(_END)].partition(b" ")
-    if lengths.translate(None, b"0123456789s"):
-        return None
     try:
-        if struct.calcsize(lengths) != start:
+        cutter = struct.Struct(lengths)
+        if cutter.size != start:
             return None
-        pieces = list(struct.unpack_from(lengths, page))
+        pieces = cutter.unpack_from(page)
+        if len(pieces) != lengths.count(b"s"):
+            return None  # pieces of another kind than bytes
         names = list(map(slots.__getitem__, pieces[2::3]))
     except (struct.error, KeyError):
         return None

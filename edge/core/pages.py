@@ -96,7 +96,7 @@ class Page:
 
     def fill_bytes(self, values: Mapping[str, str]) -> bytes:
         """The same in UTF-8, which most hosts send: decoding a page costs a fresh sandbox as much as filling it."""
-        pieces = self._pieces[:]
+        pieces = [*self._pieces]
         pieces[2::3] = map(_inert(values).__getitem__, self._names)
         return b"".join(pieces)
 

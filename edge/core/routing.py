@@ -93,6 +93,13 @@ class Router:
         decided = [found for path in paths if (found := self._decide(host, path, method))]
         if not decided:
             return None
+        if len(decided) == 1 and len(decided[0][1]) == 1:  # most requests
+            ((queue, rule),) = decided[0][1]
+            nobody: frozenset[str] = frozenset()
+            itself = frozenset((queue.id,))
+            is_exempt = _is_exempt(queue, paths, method)
+            returns = itself if queue.return_paths and covers(_meanings(queue.return_paths), paths) else nobody
+            return Match(((queue,),), paths, itself if is_exempt else nobody, returns, {queue.id: rule.words}, is_exempt)
         decided.sort(key=lambda found: found[0], reverse=True)
         groups = tuple(dict.fromkeys(tuple(queue for queue, _ in members) for _, members in decided))
         rules = {queue.id: rule.words for _, members in reversed(decided) for queue, rule in members}
@@ -106,8 +113,8 @@ class Router:
         segment = path[1:].partition("/")[0].lower()
         near = self._config.below(segment)
         held = [(queue, rule) for queue in near for rule in self._rules_of(queue) if rule.holds(host, path, method)]
-        if not held:
-            return None
+        if len(held) < 2:
+            return (held[0][1].rank, held) if held else None
         best = max(rule.rank for _, rule in held)
         members = {queue.id: (queue, rule) for queue, rule in held if rule.rank == best}
         return best, list(members.values())
@@ -118,9 +125,9 @@ def _meanings(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_exempt(queue: Queue, paths: tuple[str, ...], method: str) -> bool:
-    if method in ("GET", "HEAD") and all(extension_of(path) in queue.asset_extensions for path in paths):
+    if method in ("GET", "HEAD") and "." in paths[0] and all(extension_of(path) in queue.asset_extensions for path in paths):
         return True
-    return covers(_meanings(queue.bypass), paths)
+    return bool(queue.bypass) and covers(_meanings(queue.bypass), paths)
 
 
 def choose_by_country(group: Group, country: str) -> Queue | Turned:

@@ -27,6 +27,7 @@ _OPEN, _COUNTRIES = " *:", " ?countries "
 _PLAIN_SEGMENT = re.compile(r"[a-z0-9._~-]+", re.ASCII)
 _GROUPS = '\n"groups": [\n'
 _MOMENTS = {key: name for key, name in ATTRIBUTES.items() if key != name}
+_TAKEN_APART = frozenset(("routes", "lanes", *_MOMENTS))
 _ROUTE_DEFAULTS: dict[str, Any] = {"host": "*", "methods": (), "ignore_case": False}
 
 # Raise it when a configuration that was good becomes wrong: texts sealed before are then checked again. So they are when keys
@@ -128,7 +129,10 @@ class SealedText:
 
 def _route(value: dict[str, Any]) -> Route:
     whole = _ROUTE_DEFAULTS | value
-    return Route(whole["host"], whole["path"], tuple(whole["methods"]), whole["ignore_case"])
+    whole["methods"] = tuple(whole["methods"])
+    route = object.__new__(Route)
+    object.__setattr__(route, "__dict__", whole)
+    return route
 
 
 def _lane(value: dict[str, Any]) -> Lane:
@@ -136,25 +140,31 @@ def _lane(value: dict[str, Any]) -> Lane:
 
 
 def _queue(value: dict[str, Any]) -> Queue:
-    own: dict[str, Any] = {"scope": value["id"]}
+    own: dict[str, Any] = {"scope": value["id"], **value}
     for key, member in value.items():
         kind = type(member)
-        if key == "routes":
-            own[key] = tuple(map(_route, member))
-        elif key == "lanes":
-            own[key] = tuple(map(_lane, member))
-        elif key in _MOMENTS:
-            own[_MOMENTS[key]] = None if member is None else moment_ms(member)
+        if key in _TAKEN_APART:
+            _take_apart(own, key, member)
         elif kind is list:
             own[key] = tuple(member)
-        else:
-            own[key] = int(member) if kind is float else member  # 5.0 was taken for the number 5
+        elif kind is float:
+            own[key] = int(member)  # 5.0 was taken for the number 5
     if own.get("prequeue_order") is None and own.get("prequeue_at_ms") is not None:
         own["prequeue_order"] = "draw"
     # A frozen dataclass sets each of its sixty fields by a call. Here only what is said is set: the class has the defaults.
     queue = object.__new__(Queue)
-    vars(queue).update(own)
+    object.__setattr__(queue, "__dict__", own)
     return queue
+
+
+def _take_apart(own: dict[str, Any], key: str, member: Any) -> None:
+    if key == "routes":
+        own[key] = tuple(map(_route, member))
+    elif key == "lanes":
+        own[key] = tuple(map(_lane, member))
+    else:
+        own[_MOMENTS[key]] = None if member is None else moment_ms(member)
+        del own[key]
 
 
 def _group(value: dict[str, Any]) -> QueueGroup:

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from edge.core import commands, identity, standing
+from edge.core.admission import beat_ms
 from edge.core.asking import View, ask, look
 from edge.core.commands import Answer
 from edge.core.cookies import PLACE_MAX_AGE_S, expire_cookie
@@ -49,14 +50,14 @@ class Step(Saying):
         if held.marked:
             return Outcome("pass from when the store was away", held)
         try:
-            view = yield from look(self.queue, self.request, self.context)
+            view = yield from look(self.queue, self.request, self.context, self._due_pass(held))
             is_over = is_ended(held, view.snapshot) or held.expires_ms <= view.now_ms
             if not is_over:
                 if view.away_ms or needs_nothing(held, view.snapshot, view.now_ms):
                     return Outcome("pass", held, set_cookies=self._behind(held))
                 if self._is_everywhere(held):
                     return (yield from self._revoked(held))
-                answer = yield from self._renew(held)
+                answer = _renewed(view.told or (yield from self._renew(held)))
                 self.context.node.seen_from.begin(held)
         except (StoreAway, StoreBusy):
             if held.expires_ms <= self._now_ms():
@@ -65,6 +66,10 @@ class Step(Saying):
         if is_over or answer.verdict == "ended":
             return (yield from self._over("the pass is over"))
         return self._admitted(answer, held.visitor, "pass, renewed", fresh=False)
+
+    def _due_pass(self, held: Pass) -> Pass | None:
+        """The pass, if it is due for renewal by this node's clock and nothing else can stand against that."""
+        return held if self.queue.max_networks is None and held.renew_at_ms <= self.request.now_ms < held.expires_ms else None
 
     def _is_everywhere(self, held: Pass) -> bool:
         """Whether a pass that is to be renewed was used in more networks than the queue allows."""
@@ -83,12 +88,7 @@ class Step(Saying):
         return self._cookies(identity.pass_cookie(self.queue, self.request, self.context, held))
 
     def _renew(self, held: Pass) -> Generator[Batch, Reply, Answer]:
-        call = commands.renew(self.queue.scope, held.epoch, held.position, held.visitor, held.expires_ms, self._random,
-                              line=held.line)  # fmt: skip
-        answer = yield from ask(call, self.queue, self.request)
-        if answer.verdict not in ("inside", "ended"):
-            raise StoreBusy(f"the store answered {answer.verdict}")
-        return answer
+        return (yield from ask(commands.renew_pass(held, self._random), self.queue, self.request))
 
     def _over(self, why: str) -> Standings:
         """A visit that has ended: at the door the visitor is a newcomer; the status says so once."""
@@ -114,7 +114,7 @@ class Step(Saying):
     # --- in line ----------------------------------------------------------------------------------------------------
 
     def _in_line(self, place: Place) -> Standings:
-        view = yield from look(self.queue, self.request, self.context)
+        view = yield from look(self.queue, self.request, self.context, self._due_place(place), wants_in=self.wants_in)
         if view.away_ms >= AWAY_AFTER_MS:
             raise StoreAway(view.away_ms)
         if place.expires_ms <= view.now_ms:
@@ -126,13 +126,21 @@ class Step(Saying):
         if where is not None:
             cookies = self._reissued(seat, view.now_ms, has_moved=seat is not place)
             return Outcome(f"place {seat.position}", standing=where, set_cookies=cookies)
-        call = commands.touch(self.queue.scope, seat.epoch, seat.position, seat.visitor, self._random, line=seat.line,
-                              wants_in=self.wants_in)  # fmt: skip
-        answer = yield from ask(call, self.queue, self.request)
+        answer = view.told or (yield from self._touch(seat))
         if answer.verdict == "epoch":
             return (yield from self._rejoin(place))
         self._seat = seat
         return (yield from self._placed(answer, place.visitor))
+
+    def _due_place(self, place: Place) -> Place | None:
+        """The place, if it is likely to be asked about: its turn may have come, or this node thinks a sign of life due."""
+        is_due = self.wants_in or self.request.now_ms - place.touched_ms >= beat_ms(self.queue.presence_grace_s)
+        return place if is_due and not place.arrival else None
+
+    def _touch(self, seat: Place) -> Generator[Batch, Reply, Answer]:
+        call = commands.touch(self.queue.scope, seat.epoch, seat.position, seat.visitor, self._random, line=seat.line,
+                              wants_in=self.wants_in)  # fmt: skip
+        return (yield from ask(call, self.queue, self.request))
 
     def _reissued(self, place: Place, now_ms: int, *, has_moved: bool) -> tuple[str, ...]:
         if not has_moved and not is_half_spent(place, now_ms):
@@ -178,7 +186,7 @@ class Step(Saying):
         expires_ms, half_spent_ms = answer.number(1), (self.queue.idle_s - self.queue.renew_every_s) * 1000
         if expires_ms - snapshot.clock_ms < half_spent_ms:
             held = Pass(self.queue.scope, snapshot.epoch, visitor, answer.number(0), 0, expires_ms, line=answer.line)
-            answer = yield from self._renew(held)
+            answer = _renewed((yield from self._renew(held)))
             if answer.verdict == "ended":
                 return (yield from self._over("the visit of this place is over"))
         return self._admitted(answer, visitor, "admitted", fresh=direct)
@@ -264,3 +272,10 @@ class Step(Saying):
     def _has_to_queue(self, view: View) -> bool:
         queueing = view.snapshot.queueing
         return queueing == 2 or (queueing == 1 and self.context.node.is_holding(self.queue.scope, view.now_ms))
+
+
+def _renewed(answer: Answer) -> Answer:
+    """The answer to a renewal. Raises StoreBusy when it is none."""
+    if answer.verdict not in ("inside", "ended"):
+        raise StoreBusy(f"the store answered {answer.verdict}")
+    return answer

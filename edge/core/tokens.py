@@ -9,7 +9,6 @@ Unix seconds (RFC 7519).
 
 from __future__ import annotations
 
-import base64
 import binascii
 import hmac
 from collections.abc import Mapping
@@ -125,12 +124,12 @@ class Keyring:
         if known is None:
             digest = hmac.digest(self.masters[kid], f"stanchion {kind}".encode(), "sha256")
             # In letters, all 256 bits: PyJWT tries to read a key as JSON, and takes one with a NUL near its start for UTF-16.
-            known = self._keys[kind, kid] = b"key:" + base64.urlsafe_b64encode(digest)
+            known = self._keys[kind, kid] = b"key:" + binascii.b2a_base64(digest, newline=False).translate(_TO_URL)
         return known
 
     def sign(self, kind: Kind, claims: Mapping[str, Any]) -> str:
         """A JWT of this kind, signed with the newest key."""
-        signed = f"{self._head(kind, self.newest)}.{_base64url(quick_json.write(claims).encode())}"
+        signed = f"{self._head(kind, self.newest)}.{base64url(quick_json.write(claims).encode())}"
         return f"{signed}.{_signature(self.key(kind, self.newest), signed)}"
 
     def verify(self, token: str) -> tuple[Kind, dict[str, Any]]:
@@ -153,7 +152,7 @@ class Keyring:
 
     def _head(self, kind: Kind, kid: str) -> str:
         """The header of our tokens, the same letters each time."""
-        return _base64url(f"{_HEAD_BEGIN}{kid}{_HEAD_BETWEEN}{TYPES[kind]}{_HEAD_END}".encode())
+        return base64url(f"{_HEAD_BEGIN}{kid}{_HEAD_BETWEEN}{TYPES[kind]}{_HEAD_END}".encode())
 
     def _read_head(self, head: str) -> tuple[Kind, bytes]:
         """Kind and key that a header names. What it says is believed only after the signature was verified with that key."""
@@ -165,7 +164,8 @@ class Keyring:
         return kind, self.key(kind, kid)
 
 
-def _base64url(data: bytes) -> str:
+def base64url(data: bytes) -> str:
+    """Base64 for addresses and tokens, without padding (RFC 4648, section 5)."""
     return binascii.b2a_base64(data, newline=False).rstrip(b"=").translate(_TO_URL).decode()
 
 
@@ -176,7 +176,7 @@ def _from_base64url(text: str) -> str:
 
 def _signature(key: bytes, signed: str) -> str:
     """HMAC with SHA-256, RFC 7518, section 3.2, as text."""
-    return _base64url(hmac.digest(key, signed.encode(), "sha256"))
+    return base64url(hmac.digest(key, signed.encode(), "sha256"))
 
 
 def _master_key(kid: str, secret: str) -> bytes:

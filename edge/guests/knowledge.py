@@ -24,12 +24,13 @@ RETRY_AFTER_S = 10
 
 
 class Knowledge:
-    """Reads and keeps."""
+    """Reads and keeps. `is_alone`: as `Context` says."""
 
     def __init__(self, read_kv: ReadKv, setting: Callable[[str], str | None],
                  secret: Callable[[str], str | None], write_log: Callable[[str], None],
-                 node: NodeCounters | None = None) -> None:  # fmt: skip
+                 node: NodeCounters | None = None, *, is_alone: bool = False) -> None:  # fmt: skip
         self._read_kv, self._setting, self._secret, self._write_log = read_kv, setting, secret, write_log
+        self._is_alone = is_alone
         self._context: Context | None = None
         self._generation = ""
         self._config_text = ""
@@ -114,6 +115,7 @@ class Knowledge:
         flavour: Flavour = "upstash" if self._setting("STANCHION_REDIS_FLAVOUR") == "upstash" else "redis"
         before = self._context
         self._context = Context.make(config, ring, self.page, self._node, flavour)
+        self._context.is_alone = self._is_alone
         self._context.crawlers = self.crawlers
         self._context.secret = self._secret
         self._context.offered = self._shelf.offered

@@ -9,9 +9,11 @@ import base64
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from edge.core import builtin_page, identity, pages, scripts
+from edge.core.admission import BEAT_MS
 from edge.core.config import CONFIG_KEY, check_config
 from edge.core.messages import Context, Request
 from edge.core.node import NodeCounters
@@ -24,10 +26,12 @@ KEYS = "warm:" + base64.urlsafe_b64encode(bytes(32)).decode()
 # What is asked for, by whom, with which Accept, and the status of the answer.
 REQUESTS = (
     ("/about", "nobody", "text/html", 200), ("/calm/", "inside", "text/html", 200), ("/calm/", "nobody", "text/html", 200),
+    ("/calm/", "long inside", "text/html", 200),
     ("/busy/", "nobody", "text/html,*/*;q=0.8", 503), ("/busy/", "hopeful", "text/html", 503),
     ("/busy/", "in line", "text/html", 503), ("/.stanchion/busy/status", "in line", "application/json", 200),
+    ("/busy/", "long in line", "text/html", 503), ("/.stanchion/busy/status", "long in line", "application/json", 200),
 )  # fmt: skip
-_HOUR_MS = 3_600_000
+_MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
 _EPOCH = "warmwarmwarm"
 _QUEUES = [
     {"id": name, "name": "Warm", "admit_per_minute": 6, "page": "warm", "routes": [{"path": f"/{name}/*"}]}
@@ -56,7 +60,9 @@ def cookies() -> dict[str, str]:
     held = Pass("calm", _EPOCH, "v" * 16, 2, now_ms + _HOUR_MS, now_ms + 2 * _HOUR_MS)
     made = {
         "inside": identity.pass_cookie(calm, asked, context, held),
+        "long inside": identity.pass_cookie(calm, asked, context, replace(held, renew_at_ms=now_ms - _MINUTE_MS)),
         "in line": identity.place_cookie(busy, asked, context, "v" * 16, _EPOCH, 9, now_ms),
+        "long in line": identity.place_cookie(busy, asked, context, "v" * 16, _EPOCH, 9, now_ms - BEAT_MS - _MINUTE_MS),
         "hopeful": identity.candidate_cookie(busy, asked, context),
     }
     return {name: "other=1; " + cookie.partition(";")[0] for name, cookie in made.items()} | {"nobody": ""}
@@ -103,4 +109,5 @@ def _joined(is_busy: bool) -> list[Any]:
 _ANSWERS: dict[str, Callable[[bool], list[Any]]] = {
     scripts.SNAPSHOT.sha["redis"]: snapshot,
     **{script.sha["redis"]: _joined for script in (scripts.JOIN, scripts.TOUCH, scripts.RENEW)},
+    scripts.LOOK.sha["redis"]: lambda is_busy: [_joined(is_busy)[0], snapshot(is_busy)[1]],
 }

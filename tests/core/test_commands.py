@@ -33,6 +33,7 @@ CALLS = {
     "control": commands.control("q", "pause", "id", RANDOM),
     "admit": commands.admit("q", 3, "id", RANDOM),
     "limits": commands.set_limits("q", {"admit_per_minute": 3, "burst": None, "max_active": "="}, RANDOM),
+    "look": commands.look("q", "e", 3, "v", RANDOM),
     "open": commands.open_queue("q", "e", "5eed", "ce1", 5, RANDOM),
     "checkout": commands.checkout("q", "e", 3, "v", "start", RANDOM),
     "configure": commands.configure(check_config({"queues": [queue()]}).queues[0], RANDOM),

@@ -31,6 +31,7 @@ class Walk:
     people: list[Person] = field(default_factory=list)
     given: dict[tuple[str, int], str] = field(default_factory=dict)  # position -> visitor
     admitted: int = 0
+    is_alone: bool = False  # a sandbox for each request
 
     def trouble(self) -> None:
         """What the store does during the next request."""
@@ -39,14 +40,14 @@ class Walk:
         if kind < 0.06:
             self.world.fault = self.dice.choice([slow, busy, away(200), away(8000)])
         elif kind < 0.12:
-            wanted = self.dice.choice(["join", "touch", "renew", "snapshot"])
+            wanted = self.dice.choice(["join", "touch", "renew", "look" if self.is_alone else "snapshot"])
             self.world.on_reply = lambda batch, reply: Reply(failed="slow") if batch.name.startswith(wanted) else reply
         elif kind < 0.14:
             self.world.redis.script_flush()
 
     def request(self, person: Person) -> Got:
         browser, dice = person.browser, self.dice
-        browser.node = dice.choice(self.world.nodes)
+        browser.node = dice.choice(self.world.nodes) if not self.is_alone else self.world.new_node(is_alone=True)
         self.trouble()
         actions: list[tuple[int, Callable[[], Got]]] = [
             (10, lambda: browser.status()),
@@ -107,13 +108,14 @@ class Walk:
         person.place = (epoch, position)
 
 
+@pytest.mark.parametrize("is_alone", [False, True], ids=["nodes", "a sandbox for each request"])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_crowd_walks_and_the_laws_hold(seed: int) -> None:
+def test_a_crowd_walks_and_the_laws_hold(seed: int, is_alone: bool) -> None:
     limits = {"admit_per_minute": RATE, "burst": BURST, "max_active": ACTIVE}
     world = World(queue(**limits, idle_s=60, renew_every_s=20, settle_s=20, presence_grace_s=60, claim_within_s=30))
     world.new_node()
     world.new_node()
-    walk = Walk(random.Random(seed), world)
+    walk = Walk(random.Random(seed), world, is_alone=is_alone)
     for _ in range(STEPS):
         walk.step()
     assert len(walk.given) > 10

@@ -25,6 +25,7 @@ from edge.core.moments import moment_text
 from edge.core.node import NodeCounters
 from edge.core.snapshot import Snapshot
 from edge.core.tokens import Keyring
+from edge.guests.driver import drive
 from tests.scripts.backends import Embedded
 
 START_MS = 1_790_000_000_000
@@ -137,9 +138,10 @@ class World:
             for scope in dict.fromkeys(each.scope for each in self.config.queues):
                 self.run(commands.configure(self.config.scope(scope)[0], self.hex()[:24], new=True))
 
-    def new_node(self) -> Node:
-        """Another edge instance with empty memories."""
+    def new_node(self, *, is_alone: bool = False) -> Node:
+        """Another edge instance with empty memories. `is_alone`: a sandbox with which nobody shares snapshots."""
         node = Node(Context.make(self.config, self.ring, lambda *key: self.pages(*key), NodeCounters()))
+        node.context.is_alone = is_alone
         self.nodes.append(node)
         return node
 
@@ -230,8 +232,10 @@ class World:
         return self.on_reply(batch, reply) if self.on_reply else reply
 
     def decide(self, request: Request, node: Node | None = None) -> Decision:
-        """Runs a decision step by step, each step from the beginning."""
+        """Runs a decision step by step, each step from the beginning; that of a sandbox by itself straight on."""
         node = node or self.node
+        if node.context.is_alone:
+            return drive(decide(request, node.context), lambda batch: self._reply(batch, node))
         replies: dict[str, Reply] = {}
         for _ in range(BATCHES_AT_MOST):
             step = _step(decide(request, node.context), replies)

@@ -131,6 +131,24 @@ class Line:
             )
         )
 
+    def look(self, ticket: Ticket, *, wants_in: bool = False, node: str = "", visits: int = 0) -> Answer:
+        """The heartbeat and a poll that reaches the store, in one."""
+        return self.store.script(
+            commands.look(
+                SCOPE,
+                ticket.epoch,
+                ticket.position,
+                ticket.visitor,
+                self._random(),
+                line=ticket.line,
+                arrival=ticket.is_arrival,
+                wants_in=wants_in,
+                node=node,
+                visits=visits,
+                now_ms=self.now_ms,
+            )
+        )
+
     def claim(self, ticket: Ticket) -> Ticket:
         """Comes in; the turn must have come."""
         answer = self.touch(ticket, wants_in=True)

@@ -80,6 +80,7 @@ def test_one_walk_through_all_scripts_on_a_three_node_cluster(door: Door, scope:
     assert (sorted(places[:5]), sorted(places[5:])) == ([1, 2, 3, 4, 5], [1, 2])
     assert places[:5] == [draw.place(draw.key(seed), 0, number, 5) for number in range(1, 6)]
 
+    assert line.look(arrivals[0]).details[1:] == (), "no number of arrival any more"
     for _ in range(4):  # everybody has had the spread to show life
         line.wait(5)
         for ticket in arrivals:

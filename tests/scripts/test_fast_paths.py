@@ -18,7 +18,7 @@ _SHORT_WAYS = {
     "touch": ("if f[10] ~= '0' and string.sub(member", "if false and string.sub(member"),
     "renew": ("if f[1] == ARGV[3] and f[10] ~= '0' and", "if false and"),
 }
-_SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "rate": {"admit_per_minute": 120, "burst": 3},
     "slots": {"admit_per_minute": None, "max_active": 12},
     "all": {"admit_per_minute": 300, "max_active": 30, "inventory": 90},
@@ -41,7 +41,7 @@ def _without_short_way(script: Script) -> Script:
 
 def _play(store: Store, name: str, seed: int) -> tuple[list[Any], dict[str, str]]:
     store.command("FLUSHALL")
-    line, draw = Line(store, **_SETTINGS[name]), random.Random(seed)
+    line, draw = Line(store, **SETTINGS[name]), random.Random(seed)
     tickets: list[Ticket] = []
     passes: list[Ticket] = []
     said: list[Any] = []
@@ -79,7 +79,7 @@ def _play(store: Store, name: str, seed: int) -> tuple[list[Any], dict[str, str]
     return said, line.state()
 
 
-@pytest.mark.parametrize("name", _SETTINGS)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_same_sequence_gives_the_same_answers_and_the_same_state(
     store: Store, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,5 +60,5 @@ def load(name: str) -> Script:
 
 JOIN, TOUCH, RENEW, END = load("join"), load("touch"), load("renew"), load("end")
 SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT = load("snapshot"), load("configure"), load("limits"), load("control"), load("admit")
-OPEN, CHECKOUT = load("open"), load("checkout")
-ALL = (JOIN, TOUCH, RENEW, END, SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT, OPEN, CHECKOUT)
+OPEN, CHECKOUT, LOOK = load("open"), load("checkout"), load("look")
+ALL = (JOIN, TOUCH, RENEW, END, SNAPSHOT, CONFIGURE, LIMITS, CONTROL, ADMIT, OPEN, CHECKOUT, LOOK)

@@ -2,21 +2,12 @@
 -- ARGV  3 node, or empty   4 new visits that this node has seen within its last minute; told again they count once
 --@include engine
 --@include snapshot_reply
-
-local NODES_AT_MOST = 256
-
--- What a node told before is replaced. Visits come with the date of their minute, so what was told late, since nobody asked for a
--- while, is no crowd of now.
-local function note_visits(s)
-  if ARGV[3] == '' then return end
-  if call('HLEN', NODES) >= NODES_AT_MOST and call('HEXISTS', NODES, ARGV[3]) == 0 then return end
-  call('HSET', NODES, ARGV[3], ARGV[4] .. ' ' .. text(s.clock))
-end
+--@include nodes
 
 local s = load_state()
 if not s then return { { 'missing' }, {} } end
 tick(s)
-note_visits(s)
+note_visits(s, ARGV[3], ARGV[4])
 pump(s)
 local snapshot = full_snapshot(s)
 save_state(s)

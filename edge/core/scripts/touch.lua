@@ -70,23 +70,11 @@ if f[10] ~= '0' and string.sub(member, 1, 1) ~= 'a' and f[5] then
   if verdict then return { verdict, { f[1], now, f[3], f[4], f[5], f[6], f[7], f[8], f[9] } } end
 end
 --@include rest
---@include visit
---@include place
+--@include sign
 --@include snapshot_reply
 
 local s = load_state()
 tick(s)
-local line, position = read_token(s, ARGV[4])
-local verdict
-if was_set_back(s, line, position, ARGV[5]) then
-  start_recovery(s)
-  come_back(line, ARGV[5], position)
-  verdict = { 'recovering', text(s.reentry_until - s.clock) }
-else
-  pump(s)
-  -- Who left before the opening is known by the map alone: numbers of arrival are no places yet.
-  local given_up = s.opens_at > 0 and select(3, known_place(s, ARGV[5]))
-  verdict = given_up and { 'ended', member } or visit(s, line, position, ARGV[6] == '1')
-end
+local verdict, line = show_sign(s, member, ARGV[5], ARGV[6] == '1')
 save_state(s)
 return { verdict, short_snapshot(s, line) }

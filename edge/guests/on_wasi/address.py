@@ -8,7 +8,7 @@ from typing import Any
 from edge.guests.on_wasi.api import new_outgoing_request, types
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Address:
     """Scheme, authority, and the path that goes before every target (without a slash at its end)."""
 

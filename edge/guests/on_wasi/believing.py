@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from edge.guests.on_wasi.hop import Headers
@@ -10,7 +9,6 @@ from edge.guests.on_wasi.hop import Headers
 # A variable of the environment by its name; empty when it is not set.
 Setting = Callable[[str], str]
 
-_COUNTRY = re.compile(r"[A-Z]{2}\Z")
 # What CDNs write for "not known".
 _UNKNOWN = ("XX", "ZZ")
 
@@ -29,10 +27,13 @@ def joined(headers: Headers) -> dict[str, str]:
 def country_of(headers: Headers, setting: Setting) -> str:
     """Two capital letters, or empty for unknown. The header is believed: who may send it is for the deployment to see to."""
     wanted = setting("STANCHION_COUNTRY_HEADER").lower()
+    if not wanted:
+        return ""
     told = {value for name, value in headers if name == wanted}
     # Two different values: one of them was not written by the proxy.
     text = told.pop().decode("latin-1") if len(told) == 1 else ""
-    return text if _COUNTRY.match(text) and text not in _UNKNOWN else ""
+    fits = len(text) == 2 and text.isascii() and text.isalpha() and text.isupper() and text not in _UNKNOWN
+    return text if fits else ""
 
 
 def client_of(headers: dict[str, str], setting: Setting) -> str:

@@ -17,7 +17,9 @@ _METHODS = {"Get", "Head", "Post", "Put", "Delete", "Connect", "Options", "Trace
 def entries_of(message: Any) -> Headers:
     """The headers of a request or an answer in order, names in lower case."""
     with message.headers() as fields:
-        return [(name.lower(), bytes(value)) for name, value in fields.entries()]
+        entries: Headers = fields.entries()
+    names = "".join([name for name, _ in entries])
+    return entries if names == names.lower() else [(name.lower(), value) for name, value in entries]
 
 
 def method_of(message: Any) -> str:
@@ -32,11 +34,10 @@ def scheme_of(message: Any, setting: Setting) -> str:
     return setting("STANCHION_SCHEME") or ("https" if isinstance(message.scheme(), types.Scheme_Https) else "http")
 
 
-def read_request(message: Any, headers: Headers, setting: Setting) -> Request:
-    """The request."""
-    by_name = joined(headers)
+def read_request(message: Any, method: str, headers: Headers, setting: Setting) -> Request:
+    """The request; its method was read before."""
+    by_name, random = joined(headers), os.urandom(40).hex()
     target = message.path_with_query()
-    method = method_of(message)
     if not target:
         target = "*" if method == "OPTIONS" else "/"
     return Request(
@@ -47,7 +48,7 @@ def read_request(message: Any, headers: Headers, setting: Setting) -> Request:
         client=client_of(by_name, setting),
         country=country_of(headers, setting),
         now_ms=time.time_ns() // 1_000_000,
-        random=os.urandom(32).hex(),
-        request_id=os.urandom(8).hex(),
+        random=random[:64],
+        request_id=random[64:],
         headers=by_name,
     )

@@ -37,10 +37,11 @@ class Gate:
         """Answers a request, whatever happens, and never twice."""
         answer = Answer(outparam, "")
         try:
-            answer = Answer(outparam, method_of(message))
+            method = method_of(message)
+            answer = Answer(outparam, method)
             if self._around is None:
                 self._around = Surroundings(self._store)
-            Serving(self._around, message, answer).run()
+            Serving(self._around, message, method, answer).run()
         except BaseException:  # the last net: any exception that left would end the whole instance
             write_log(json.dumps({"event": "gate.failed", "traceback": traceback.format_exc()}))
             if not answer.is_given:
@@ -50,11 +51,11 @@ class Gate:
 class Serving:
     """One request."""
 
-    def __init__(self, around: Surroundings, message: Any, answer: Answer) -> None:
+    def __init__(self, around: Surroundings, message: Any, method: str, answer: Answer) -> None:
         self._around, self._message, self._answer = around, message, answer
         self._started_ns = time.monotonic_ns()
         self._headers: Headers = entries_of(message)
-        self._request: Request = read_request(message, self._headers, around.setting)
+        self._request: Request = read_request(message, method, self._headers, around.setting)
         self._calls: Sequence[Call] = ()
         self._decision: Decision | None = None
 

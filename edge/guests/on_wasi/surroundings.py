@@ -46,7 +46,8 @@ class Surroundings:
         pairs = (pair.partition("=") for pair in self.setting("STANCHION_LANE_SECRETS").split())
         self._secrets = {f"lane:{queue_id}": secret for queue_id, _, secret in pairs}
         self._secrets["signing-keys"] = self.setting("STANCHION_SIGNING_KEYS")
-        self.knowledge = Knowledge(store() if store else self._store(), self._environ.get, self._secret, write_log)
+        read_kv = store() if store else self._store()
+        self.knowledge = Knowledge(read_kv, self._environ.get, self._secret, write_log, is_alone=True)
         self._read_ms = 0
 
     def setting(self, name: str) -> str:

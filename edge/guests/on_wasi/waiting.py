@@ -24,10 +24,11 @@ class Broken(Exception):
 
 
 class Deadline:
-    """A moment by the monotonic clock."""
+    """A moment by the monotonic clock. It has one timer, however often something is waited for."""
 
     def __init__(self, budget_ms: int) -> None:
         self._at_ns = time.monotonic_ns() + budget_ms * _NS_PER_MS
+        self._timer: Any = None
 
     def left_ms(self) -> int:
         """What is left of it, never below zero."""
@@ -35,11 +36,11 @@ class Deadline:
 
     def wait_for(self, promise: Any) -> None:
         """Waits for what has a `subscribe` and is not there yet. Raises Late."""
-        left_ms = self.left_ms()
-        if left_ms == 0:
-            raise Late
+        if self._timer is None:
+            self._timer = monotonic_clock.subscribe_instant(self._at_ns)
         with promise.subscribe() as pollable:
-            _wait(pollable, left_ms)
+            if 0 not in poll.poll([pollable, self._timer]):
+                raise Late
 
 
 def _wait(pollable: Any, wait_ms: int) -> None:

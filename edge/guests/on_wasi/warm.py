@@ -57,7 +57,8 @@ class _Host:
         for name, kind in (("IncomingRequest.headers", types.Fields), ("IncomingResponse.headers", types.Fields),
                            ("FutureIncomingResponse.subscribe", poll.Pollable), ("InputStream.subscribe", poll.Pollable),
                            ("OutputStream.subscribe", poll.Pollable), ("OutgoingRequest.__init__", types.OutgoingRequest),
-                           ("OutgoingResponse.__init__", types.OutgoingResponse), ("subscribe_duration", poll.Pollable),
+                           ("OutgoingResponse.__init__", types.OutgoingResponse), ("subscribe_instant", poll.Pollable),
+                           ("subscribe_duration", poll.Pollable),
                            ("RequestOptions.__init__", types.RequestOptions)):  # fmt: skip
             new[name] = partial(made, kind)
         for name, kind in (("IncomingRequest.consume", types.IncomingBody), ("IncomingResponse.consume", types.IncomingBody),

@@ -9,11 +9,15 @@ import pytest
 
 from edge.core.sealed import seal
 from tests.double.message import Body
+from tests.guests.aging import older
 from tests.guests.fastly.conftest import QUEUES, Desk, cookies
 
 # The yardstick is 4 million. What was measured and a thirtieth more: a change that costs shows. The parts: docs/fastly.md.
-FUEL_AT_MOST = {"inside": 2_460_000, "waiting poll": 2_010_000, "waiting page": 3_780_000, "first arrival": 3_270_000}
+FUEL_AT_MOST = {"inside": 2_410_000, "waiting poll": 2_040_000, "waiting page": 3_690_000, "first arrival": 3_200_000,
+                "sign of life": 2_860_000, "page, sign of life": 4_500_000, "turn taken": 3_340_000,
+                "renewal": 3_340_000}  # fmt: skip
 CASES = tuple(FUEL_AT_MOST)
+SETS_COOKIE = ("first arrival", "sign of life", "page, sign of life", "turn taken", "renewal")
 PAGES = ("default/current.json", "default/1/en/waiting.html")
 SEED = Path(__file__).resolve().parents[3] / "kv-seed"
 
@@ -28,13 +32,22 @@ def published(desk: Desk) -> None:
 
 def visitor(desk: Desk, case: str) -> tuple[str, str]:
     """Path and cookies of the request that a case is about."""
-    if case == "inside":
-        return "/calm/", cookies(desk.ask("/calm/")[1])
+    keys = desk.world.site.signing_keys
+    if case in ("inside", "renewal"):
+        inside = cookies(desk.ask("/calm/")[1])
+        return "/calm/", older(inside, keys, 200 if case == "renewal" else 0)
     if case == "first arrival":
         return "/calm/", ""
+    desk.world.operate("hand", "reset")  # near the head, where signs of life are asked for
+    desk.platform.cache.items.clear()
     hopeful = cookies(desk.ask("/hand/")[1])
-    path = "/hand/" if case == "waiting page" else "/.stanchion/hand/status"
-    return path, cookies(desk.ask("/hand/", hopeful)[1])
+    place = cookies(desk.ask("/hand/", hopeful)[1])
+    if case == "turn taken":
+        desk.world.admit("hand", 500)
+    desk.platform.cache.items.clear()  # the snapshot is one that knows the place
+    desk.ask("/.stanchion/hand/status", place)
+    path = "/hand/" if case in ("waiting page", "page, sign of life", "turn taken") else "/.stanchion/hand/status"
+    return path, older(place, keys, 25 if "sign of life" in case else 0)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -46,8 +59,9 @@ def test_a_decision_stays_within_its_budget(desk: Desk, case: str) -> None:
         item.usable_until_s += 3600
     # One request of sixteen keeps the configuration for when the store is away: the least of a few goes without that.
     sandbox, answer, page = min((desk.ask(path, cookie) for _ in range(3)), key=lambda asked: asked[0].fuel)
-    assert answer.status == (503 if case == "waiting page" else 200)
-    assert ("</html>" in page) is (case == "waiting page")
+    assert answer.status == (503 if "page" in case else 200)
+    assert ("</html>" in page) is ("page" in case)
+    assert ("stanchion-" in cookies(answer)) is (case in SETS_COOKIE)
     if os.environ.get("STANCHION_SHOW_FUEL"):
         print(f"\n{case}: {sandbox.fuel:,} fuel, {len(sandbox.calls)} calls of the host")
         last = 0
@@ -57,7 +71,7 @@ def test_a_decision_stays_within_its_budget(desk: Desk, case: str) -> None:
     assert sandbox.fuel < FUEL_AT_MOST[case]
 
 
-@pytest.mark.parametrize(("case", "at_most"), [("inside", 0), ("waiting poll", 0), ("waiting page", 0), ("first arrival", 1)])
+@pytest.mark.parametrize(("case", "at_most"), [(case, int(case in SETS_COOKIE)) for case in CASES])
 def test_a_decision_asks_redis_at_most_once_by_itself(desk: Desk, case: str, at_most: int) -> None:
     path, cookie = visitor(desk, case)
     desk.ask(path, cookie)  # the snapshot is there now

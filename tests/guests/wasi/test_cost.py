@@ -17,6 +17,7 @@ from tests.conformance.host import ROOT, Site
 from tests.conformance.hosts import wasmtime_serve
 from tests.conformance.world import World, place, running
 from tests.e2e.stack import enter, queue
+from tests.guests.aging import older
 from tests.needs import needs
 
 # Design: any decision in a fresh sandbox, here with the snapshot that is fetched on the way.
@@ -47,12 +48,28 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield started
 
 
+def aged(world: World, visitor: httpx.Client, seconds: int) -> None:
+    """As if so much time had passed for this browser."""
+    for cookie in visitor.cookies.jar:
+        cookie.value = older(f"{cookie.name}={cookie.value}", world.site.signing_keys, seconds).partition("=")[2]
+
+
 def test_each_decision_stays_within_its_budget(world: World) -> None:
     visitor = world.visitor()
     enter(visitor, "/calm/")  # a first arrival, let in at once
     assert visitor.get("/calm/").status_code == 200, "inside"
+    aged(world, visitor, 100)
+    renewed = visitor.get("/calm/")
+    assert (renewed.status_code, "stanchion-calm" in renewed.headers["set-cookie"]) == (200, True), "a renewal"
     waiting: httpx.Client = place(world, "hand")
     page = waiting.get("/hand/")
     assert (page.status_code, "data-ahead" in page.text) == (503, True), "the published page, filled"
     told = waiting.get("/.stanchion/hand/status")
     assert told.json()["state"] == "waiting"
+    for path, status in (("/hand/", 503), ("/.stanchion/hand/status", 200)):
+        aged(world, waiting, 25)
+        alive = waiting.get(path)
+        assert (alive.status_code, "stanchion-hand" in alive.headers["set-cookie"]) == (status, True), "a sign of life"
+    world.admit("hand", 1)
+    taken = waiting.get("/hand/")
+    assert (taken.status_code, "stanchion-hand" in taken.headers["set-cookie"]) == (200, True), "a turn, taken"
