@@ -17,8 +17,8 @@ from admin.limits import BadValue, Value
 from admin.queue_view import MISSING, QueueView, view
 from admin.steps import Action
 from admin.store import Store
-from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core import calls, commands
+from edge.core.calls import Answer, Call
 from edge.core.model import Queue
 
 ADMIT_AT_MOST = 100_000
@@ -198,7 +198,7 @@ class Operations:
         if now.epoch is None:
             raise Refused(START_FIRST)
         line, position, visitor = await self._place_of(queue, who.strip(), lane)
-        member = commands.member(position, line) if position else f"v{visitor}"
+        member = calls.member(position, line) if position else f"v{visitor}"
         if await self._store.plain(commands.read_inside(queue.scope, member)) is None:
             raise Refused("no visit of that place or visitor is inside now: it has ended, or never began")
         await self._store.run(commands.end(queue.scope, now.epoch, position, visitor, "revoked", _random(), line=line))
@@ -213,7 +213,7 @@ class Operations:
         for command in commands.find_visitor(queue.scope, who):
             found = await self._store.plain(command)
             if found and str(found)[:1].isdigit():
-                return *commands.read_member(str(found)), who
+                return *calls.read_member(str(found)), who
         return queue.line, 0, who
 
     async def change_limits(

@@ -16,7 +16,7 @@ from upstash_redis.asyncio import Redis
 from upstash_redis.errors import UpstashError
 
 from edge.core import commands, figures
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.errors import StoreBusy
 from edge.core.figures import Figures
 from edge.core.scripts import Flavour

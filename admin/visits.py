@@ -14,8 +14,9 @@ from typing import Any, Literal
 from admin.keys import needed
 from admin.operations import START_FIRST, Operations, Refused
 from admin.store import Store
-from edge.core import commands
-from edge.core.commands import Answer, EndReason
+from edge.core import calls, commands
+from edge.core.calls import Answer
+from edge.core.commands import EndReason
 from edge.core.errors import TokenError
 from edge.core.model import Queue
 from edge.core.moments import moment_text
@@ -93,7 +94,7 @@ class Visits:
         return held
 
 
-def _call(queue: Queue, held: Pass, verb: Verb, units: int) -> commands.Call:
+def _call(queue: Queue, held: Pass, verb: Verb, units: int) -> calls.Call:
     random = secrets.token_hex(16)
     if verb in ("checkout", "extend"):
         step: Literal["start", "extend"] = "start" if verb == "checkout" else "extend"

@@ -16,7 +16,7 @@ from wasmtime.component import Component, Instance, Linker, Variant
 
 from bench.report import Report
 from edge.core import tokens
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.config import check_config
 from edge.core.cookies import CANDIDATE_SUFFIX
 from edge.core.sealed import seal

@@ -20,7 +20,7 @@ import redis
 from bench.programs import free_port, redis_command, running
 from bench.report import Report
 from edge.core import commands, scripts
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.model import QUEUE, Queue
 from edge.core.scripts import Script
 

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 
 from bench.report import Report
-from edge.core import commands
+from edge.core import calls, commands
 from sim.people import Person
 from sim.run import Run
 from sim.sale import Sale
@@ -82,7 +82,7 @@ def bytes_per_visitor(store: Store, visitors: int = VISITORS, account: str = "")
     for start in range(0, visitors, _PACKET):
         store.calls([commands.join(queue.scope, f"{number:016x}{account}", "0" * 16, now_ms=START_MS + number)
                      for number in range(start, min(visitors, start + _PACKET))])  # fmt: skip
-    used = store.run([["MEMORY", "USAGE", key, "SAMPLES", "0"] for key in commands.keys(queue.scope)])
+    used = store.run([["MEMORY", "USAGE", key, "SAMPLES", "0"] for key in calls.keys(queue.scope)])
     return sum(size or 0 for size in used) / visitors
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 import httpx
 
-from edge.core.commands import Answer, Call, configure
+from edge.core.calls import Answer, Call
+from edge.core.commands import configure
 from edge.core.model import Queue
 from edge.core.scripts import Flavour
 

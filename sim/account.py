@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from edge.core.asking import SNAPSHOT_MAX_AGE_MS
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 from sim.history import History, Violated

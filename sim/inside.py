@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.outcome import is_ended, needs_nothing
 from edge.core.tokens import Pass
 from sim.people import NEVER_MS, Payment, Person, State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edge.core import commands
+from edge.core import calls
 from sim.store import Store
 
 _UNITS = 60_000  # of the bucket, for one admission (head.lua)
@@ -48,7 +48,7 @@ def _scores(flat: list[str]) -> dict[str, float]:
 
 def read(store: Store, scope: str, *, with_ready: bool = False) -> Held | None:
     """The queue as it is now; None when Redis has none. `with_ready`: who is present, too."""
-    keys = {key.rpartition(":")[2]: key for key in commands.keys(scope)}
+    keys = {key.rpartition(":")[2]: key for key in calls.keys(scope)}
     flat, called, inside, *ready = store.run([
         ["HGETALL", keys["state"]],
         ["ZRANGE", keys["called"], "0", "-1", "WITHSCORES"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.snapshot import Snapshot
 from sim.ledger import Tally
 from sim.node import Node

@@ -10,7 +10,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from edge.core import scripts
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from sim.server import connect
 
 

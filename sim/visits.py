@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from edge.core import commands, standing
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.errors import StoreBusy
 from edge.core.lines import gives_no_places, numbered, seated, turned_away
 from edge.core.outcome import waits_on

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, replace
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.opening import opening
 from edge.core.tokens import Keyring
 from sim.account import Account

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.messages import Batch, Context, Reply, Request
 from edge.core.model import Queue

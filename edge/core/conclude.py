@@ -12,7 +12,8 @@ from typing import Literal
 
 from edge.core import commands, identity, quick_json
 from edge.core.asking import script_random
-from edge.core.commands import Call, EndReason
+from edge.core.calls import Call
+from edge.core.commands import EndReason
 from edge.core.cookies import expire_cookie
 from edge.core.messages import Context, Request
 from edge.core.model import Queue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from edge.core import cookies, tokens
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.cookies import CANDIDATE_MAX_AGE_S, PLACE_MAX_AGE_S, Cookies
 from edge.core.errors import StoreBusy, TokenError
 from edge.core.messages import Context, Request

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from edge.core.commands import Call, pipeline_body
+from edge.core.calls import Call, pipeline_body
 from edge.core.config import Config
 from edge.core.cookies import CookieReader
 from edge.core.crawlers import Crawlers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edge.core import commands, draw
-from edge.core.commands import Call
+from edge.core.calls import Call
 from edge.core.draw_record import Opening
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from edge.core import answers, commands, cookies, cors, identity, standing
 from edge.core.asking import ask, look, script_random
-from edge.core.commands import Call, EndReason
+from edge.core.calls import Call
+from edge.core.commands import EndReason
 from edge.core.draw_record import record
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor, crawler_of, read_visitor

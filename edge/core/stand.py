@@ -11,7 +11,7 @@ from dataclasses import replace
 from edge.core import commands, identity, standing
 from edge.core.admission import beat_ms
 from edge.core.asking import View, ask, look
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.cookies import PLACE_MAX_AGE_S, expire_cookie
 from edge.core.errors import StoreAway, StoreBusy
 from edge.core.identity import Visitor

@@ -15,7 +15,7 @@ from typing import Any
 from edge.guests import no_ssl  # isort: skip  # before anything imports jwt
 
 from edge.core import answers, reserved, standing
-from edge.core.commands import Call, pipeline_body
+from edge.core.calls import Call, pipeline_body
 from edge.core.decide import decide
 from edge.core.errors import ConfigError
 from edge.core.messages import Batch, Context, Decision, Forward, Reply, Request, Respond

@@ -10,7 +10,7 @@ import gc
 import json
 
 from edge.core import builtin_page, identity, pages, standing
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.conclude import conclude
 from edge.core.config import check_config
 from edge.core.crawlers import check_crawlers, load_crawlers, seal

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.model import Queue
 from tests.admin.world import Visitors
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edge.core import commands
+from edge.core import calls
 from tests.admin.conftest import Admin
 from tests.admin.world import queue_json
 
@@ -143,13 +143,13 @@ def test_admit_that_broke_off_goes_on_where_it_was(admin: Admin) -> None:
     operations = admin.app.state.desk.operations
     run, sent = operations._store.run, []
 
-    async def breaks_off(call: commands.Call) -> commands.Answer:
+    async def breaks_off(call: calls.Call) -> calls.Answer:
         sent.append(call)
         if len(sent) == 3:
             from admin.store import StoreUnavailable
 
             raise StoreUnavailable("gone")
-        answer: commands.Answer = await run(call)
+        answer: calls.Answer = await run(call)
         return answer
 
     operations._store.run = breaks_off

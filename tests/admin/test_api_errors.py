@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from edge.core import commands
+from edge.core import calls
 from tests.admin.conftest import Admin, Serve, sign_in
 from tests.admin.world import free_port, queue_json
 
@@ -143,9 +143,9 @@ BAD_LIMITS = [
 @pytest.mark.parametrize("body", BAD_LIMITS, ids=lambda body: body[:32])
 def test_422_for_limits(admin: Admin, body: bytes) -> None:
     admin.start()
-    before = admin.visitors.client.hmget(commands.keys("sale")[0], "rate", "operator")
+    before = admin.visitors.client.hmget(calls.keys("sale")[0], "rate", "operator")
     problem(admin.api("PATCH", "/queues/sale/limits", content=body, headers={"Content-Type": "application/json"}), 422)
-    assert admin.visitors.client.hmget(commands.keys("sale")[0], "rate", "operator") == before
+    assert admin.visitors.client.hmget(calls.keys("sale")[0], "rate", "operator") == before
 
 
 def test_422_for_a_body_where_none_belongs(admin: Admin) -> None:
@@ -164,7 +164,7 @@ def test_422_for_a_key_that_is_none(admin: Admin, key: str) -> None:
 def test_429_when_a_script_runs_wild(admin: Admin) -> None:
     admin.start()
     now_ms = admin.visitors.state(admin.queues["sale"])["clock"]
-    requests = next(key for key in commands.keys("sale") if key.endswith(":requests"))
+    requests = next(key for key in calls.keys("sale") if key.endswith(":requests"))
     admin.visitors.client.hset(requests, mapping={f"pause {number}": f"{now_ms} x" for number in range(5000)})
     for answer in (
         admin.api("POST", "/queues/sale/pause"),

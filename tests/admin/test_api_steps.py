@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from edge.core import commands
+from edge.core import calls, commands
 from edge.core.moments import moment_text
 from edge.core.opening import opening
 from edge.core.tokens import Keyring
@@ -83,7 +83,7 @@ def test_a_beacon_counts_from_opens_at_until_the_draw(admin: Admin) -> None:
     refused = detail(admin, "beacon", {"value": "b1"}, 409)
     assert moment_text(FAR_MS) in refused
     assert "fixed before" in refused
-    state = commands.keys("sale")[0]
+    state = calls.keys("sale")[0]
     # Its time comes: the schedule is moved to a moment ago, someone has arrived, and nobody has drawn yet.
     now = int(admin.visitors.state(admin.queues["sale"])["clock"])
     admin.visitors.client.hset(state, mapping={"prequeue_at": str(now - 5000), "opens_at": str(now - 1000), "length": "1"})

@@ -13,7 +13,7 @@ from admin.limits import configured
 from admin.queue_view import view
 from admin.store import Reading
 from edge.core import commands
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from tests.admin import looks
 from tests.admin.conftest import PASSWORD, Admin, Serve
 from tests.admin.looks import LAPTOP, PHONE, WAIT_MS

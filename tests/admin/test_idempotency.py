@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edge.core import commands
+from edge.core import calls
 from edge.core.moments import moment_text
 from tests.admin.conftest import Admin
 from tests.admin.world import queue_json
@@ -32,7 +32,7 @@ def running(admin: Admin, step: str) -> None:
     if step == "beacon":
         now_ms = int(admin.visitors.state(admin.queues["sale"])["clock"])
         due = {"prequeue_at": str(now_ms - 5000), "opens_at": str(now_ms - 1000), "length": "1"}
-        admin.visitors.client.hset(commands.keys("sale")[0], mapping=due)
+        admin.visitors.client.hset(calls.keys("sale")[0], mapping=due)
     else:
         admin.visitors.join(admin.queues["sale"], 20)
 

@@ -17,7 +17,7 @@ from admin.limits import configured
 from admin.queue_view import view
 from admin.store import Reading
 from edge.core import commands
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from tests.admin.conftest import PASSWORD, Admin
 from tests.admin.looks import LAPTOP, PHONE, axe_text, chromium, enter, faults, picture, tab
 from tests.admin.sale import run_sale

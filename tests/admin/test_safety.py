@@ -13,7 +13,7 @@ from admin import console
 from admin.access.needs import access_of, endpoints
 from admin.api.all import ROUTERS
 from admin.state import users
-from edge.core import commands
+from edge.core import calls, commands
 from tests.admin.conftest import API_TOKEN, Admin, Browser, sign_in
 from tests.admin.world import queue_json
 
@@ -75,7 +75,7 @@ def clock_fields(admin: Admin) -> set[str]:
     for ahead_ms in (1, 300, 1_000, 10_000, 61_000):
         admin.visitors.run(commands.take_snapshot("twin", "0" * 32, now_ms=int(before["clock"]) + ahead_ms))
         moved |= {name for name, value in admin.visitors.state(twin).items() if value != before.get(name)}
-    admin.visitors.client.delete(*commands.keys("twin"))
+    admin.visitors.client.delete(*calls.keys("twin"))
     assert not moved & OPERATORS_FIELDS
     return moved
 

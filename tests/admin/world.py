@@ -15,8 +15,8 @@ from typing import Any
 
 import redis
 
-from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core import calls, commands
+from edge.core.calls import Answer, Call
 from edge.core.config import check_config
 from edge.core.model import Queue
 from tests.programs import end, start
@@ -142,5 +142,5 @@ class Visitors:
         return [self.run(commands.join(queue.scope, name, "0" * 32, wants_in=wants_in)) for name in names]
 
     def state(self, queue: Queue) -> dict[str, str]:
-        found: dict[str, str] = self.client.hgetall(commands.keys(queue.scope)[0])  # type: ignore[assignment]
+        found: dict[str, str] = self.client.hgetall(calls.keys(queue.scope)[0])  # type: ignore[assignment]
         return found

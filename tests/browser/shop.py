@@ -11,7 +11,7 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from tests.e2e.stack import PATIENCE_S, Stack, status
 
 WAIT_MS = PATIENCE_S * 1000

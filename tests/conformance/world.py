@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.config import load_config
 from edge.core.snapshot import Snapshot
 from tests.conformance.host import Host, Site, empty_folder

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from edge.core import commands, scripts
-from edge.core.commands import Answer
+from edge.core import calls, commands, scripts
+from edge.core.calls import Answer
 from edge.core.config import check_config
 from edge.core.errors import StoreBusy
 from tests.core.support import World, queue
@@ -18,10 +18,10 @@ SHORT = ["e1", "1790000000000", "open", "9", "3", "7", "2", "10", ""]
 
 
 def test_all_keys_of_a_scope_are_in_one_slot_and_none_is_twice() -> None:
-    keys = commands.keys("launch")
+    keys = calls.keys("launch")
     assert len(set(keys)) == len(keys)
     assert all("{launch}" in key for key in keys)
-    assert commands.keys("drop")[0] != keys[0]
+    assert calls.keys("drop")[0] != keys[0]
 
 
 CALLS = {
@@ -61,10 +61,10 @@ AWKWARD = ["", 'a "word"', "back\\slash", "tab\tand\x7f", '","', "\\u007f", "Ã¼â
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("text", AWKWARD)
 def test_what_goes_over_the_wire_is_the_same_written_at_once(text: str, whole: bool) -> None:
-    calls = [*CALLS.values(), commands.control("q", "message", text, RANDOM, text=text), commands.join(f"q{text}", text, RANDOM)]
+    asked = [*CALLS.values(), commands.control("q", "message", text, RANDOM, text=text), commands.join(f"q{text}", text, RANDOM)]
     for flavour in ("redis", "upstash"):
-        plain = [call.eval(flavour) if whole else call.evalsha(flavour) for call in calls]
-        assert commands.pipeline_body(calls, flavour, whole=whole) == json.dumps(plain, separators=(",", ":"))
+        plain = [call.eval(flavour) if whole else call.evalsha(flavour) for call in asked]
+        assert calls.pipeline_body(asked, flavour, whole=whole) == json.dumps(plain, separators=(",", ":"))
 
 
 def test_every_script_has_a_call() -> None:
@@ -83,7 +83,7 @@ def test_limits_by_their_public_names() -> None:
 
 
 def test_a_pipeline_is_a_list_of_commands() -> None:
-    assert commands.pipeline([CALLS["join"], CALLS["end"]]) == [CALLS["join"].evalsha(), CALLS["end"].evalsha()]
+    assert calls.pipeline([CALLS["join"], CALLS["end"]]) == [CALLS["join"].evalsha(), CALLS["end"].evalsha()]
 
 
 def test_the_limits_in_force_are_read_by_a_plain_command() -> None:
@@ -97,8 +97,8 @@ def test_the_limits_in_force_are_read_by_a_plain_command() -> None:
 
 def test_a_place_names_its_line_and_whether_it_is_a_number_of_arrival() -> None:
     places = [("57", 57, 0, False), ("2:57", 57, 2, False), ("a57", 57, 0, True), ("a2:57", 57, 2, True)]
-    assert [commands.member(position, line, arrival=arrival) for _, position, line, arrival in places] == [p[0] for p in places]
-    assert [commands.read_member(name) for name in ("57", "2:57")] == [(0, 57), (2, 57)]
+    assert [calls.member(position, line, arrival=arrival) for _, position, line, arrival in places] == [p[0] for p in places]
+    assert [calls.read_member(name) for name in ("57", "2:57")] == [(0, 57), (2, 57)]
     answer = Answer.read([["waiting", "2:57", "arrival"], []])
     assert (answer.number(0), answer.line, answer.is_arrival) == (57, 2, True)
     assert not Answer.read([["waiting", "57"], []]).is_arrival

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from edge.core.cookies import parse
 from edge.core.errors import StoreBusy
 from edge.core.identity import Visitor, new_visitor, pass_from, read_visitor

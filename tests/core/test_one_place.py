@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge.core import commands
+from edge.core import calls, commands
 from edge.core.config import check_config
 from edge.core.errors import ConfigError
 from edge.core.messages import Request
@@ -429,7 +429,7 @@ def test_whatever_three_devices_do_the_key_holds_one_place_and_one_slot(steps: l
 
 def live_places(here: World) -> int:
     """Positions that still mean something: neither over nor used, or used and inside."""
-    keys = dict(zip(commands._PARTS, commands.keys("launch"), strict=True))
+    keys = dict(zip(calls._PARTS, calls.keys("launch"), strict=True))
     client = here.redis
     live = 0
     for position in range(1, here.snapshot().length + 1):

@@ -16,7 +16,7 @@ import fakeredis
 import redis.exceptions
 
 from edge.core import commands, pages, scripts
-from edge.core.commands import Answer, Call
+from edge.core.calls import Answer, Call
 from edge.core.config import check_config
 from edge.core.decide import decide
 from edge.core.messages import Batch, Context, Deciding, Decision, Reply, Request

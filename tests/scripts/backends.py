@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import redis
 
-from edge.core import commands
-from edge.core.commands import Answer, Call
+from edge.core import calls
+from edge.core.calls import Answer, Call
 from host.rest.embedded import EmbeddedBackend
 from host.rest.replies import ReplyError
 from tests.programs import end, start
@@ -64,7 +64,7 @@ class _Store:
         return self.command(*words)
 
     def dump(self) -> dict[str, str]:
-        kept = ((key, self.raw("DUMP", key)) for key in commands.keys(SCOPE))
+        kept = ((key, self.raw("DUMP", key)) for key in calls.keys(SCOPE))
         return {key: value.hex() for key, value in kept if value is not None}
 
     def restore(self, dump: dict[str, str]) -> None:
@@ -178,7 +178,7 @@ def redis_server(program: str, folder: Path) -> Iterator[int]:
     try:
         connection = _wait_for(port, process)
         _ask(connection, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-        may_touch = [f"~{key}" for key in commands.keys(SCOPE)]
+        may_touch = [f"~{key}" for key in calls.keys(SCOPE)]
         _ask(connection, "ACL", "SETUSER", "scripts", "on", ">scripts", "+@all", "resetkeys", *may_touch)
         while b"cluster_state:ok" not in _ask(connection, "CLUSTER", "INFO"):
             time.sleep(0.05)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from edge.core import commands
-from edge.core.commands import Answer, EndReason
+from edge.core import calls, commands
+from edge.core.calls import Answer
+from edge.core.commands import EndReason
 from edge.core.model import QUEUE, Queue
 from edge.core.snapshot import Snapshot
 from tests.scripts.backends import SCOPE, Store
@@ -297,7 +298,7 @@ class Line:
 
     def state(self) -> dict[str, str]:
         """All fields of the state."""
-        flat = self.store.command("HGETALL", commands.keys(SCOPE)[0])
+        flat = self.store.command("HGETALL", calls.keys(SCOPE)[0])
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def number(self, field: str) -> int:

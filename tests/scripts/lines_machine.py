@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from edge.core import draw
-from edge.core.commands import Action, Answer, EndReason, read_member
+from edge.core.calls import Answer, read_member
+from edge.core.commands import Action, EndReason
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
 from tests.scripts.lines_model import TAKES_NOBODY, Account, Seen, Step

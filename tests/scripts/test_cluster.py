@@ -10,8 +10,8 @@ import httpx
 import pytest
 import redis
 
-from edge.core import commands, draw, scripts
-from edge.core.commands import Answer, Call
+from edge.core import calls, draw, scripts
+from edge.core.calls import Answer, Call
 from tests.host.rest.servers import PATIENCE_S, TOKEN, RedisServer, running_door
 from tests.host.rest.test_cluster import cluster
 from tests.scripts import line as lines
@@ -102,5 +102,5 @@ def test_one_walk_through_all_scripts_on_a_three_node_cluster(door: Door, scope:
 
 
 def test_the_scopes_of_this_walk_are_on_more_than_one_node(cluster: list[RedisServer]) -> None:
-    asked = [cluster[0].command("CLUSTER", "KEYSLOT", commands.keys(name)[0]) for name in ("q", "other", "third-scope")]
+    asked = [cluster[0].command("CLUSTER", "KEYSLOT", calls.keys(name)[0]) for name in ("q", "other", "third-scope")]
     assert len({int(slot.removeprefix(":")) // 5461 for slot in asked}) > 1

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from edge.core import commands, scripts
-from edge.core.commands import keys
+from edge.core import calls, scripts
+from edge.core.calls import keys
 from tests.scripts.backends import SCOPE, Store
 from tests.scripts.line import Line
 
@@ -42,7 +42,7 @@ def test_a_key_that_is_not_declared_is_refused_here(store: Store) -> None:
         "stray", {"redis": "return redis.call('SET', KEYS[1] .. 'x', '1')"}, {"redis": "0" * 40}
     )
     with pytest.raises(Exception, match=r"(?i)NOPERM|no permissions|can't access"):
-        store.script(commands.Call(script, SCOPE, ()))
+        store.script(calls.Call(script, SCOPE, ()))
 
 
 def _fill(line: Line) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from edge.core.commands import read_member
+from edge.core.calls import read_member
 from tests.scripts.backends import Store
 from tests.scripts.line import Line, Ticket
 

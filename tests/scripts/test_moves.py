@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from edge.core.commands import Answer, EndReason
+from edge.core.calls import Answer
+from edge.core.commands import EndReason
 from edge.core.states import MOVES, WAYS_OUT, may_move
 from tests.scripts.backends import Embedded, Store
 from tests.scripts.line import START_MS, Line, Ticket, queue

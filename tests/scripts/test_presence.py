@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from edge.core.commands import keys
+from edge.core.calls import keys
 from tests.scripts.backends import SCOPE, Store
 from tests.scripts.crowd import Crowd, Person
 from tests.scripts.line import Line

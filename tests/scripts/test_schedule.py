@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from edge.core import draw
-from edge.core.commands import read_member
+from edge.core.calls import read_member
 from edge.core.states import MODES, QUEUE_STATES, effective_state, opening_is_due
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from edge.core.commands import Answer, EndReason
+from edge.core.calls import Answer
+from edge.core.commands import EndReason
 from tests.scripts.backends import Store
 from tests.scripts.line import START_MS, Line, Ticket
 from tests.scripts.model import Ledger, Limits, Seen, Step

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from edge.core.commands import Call, pipeline_body
+from edge.core.calls import Call, pipeline_body
 from edge.core.conclude import conclude
 from edge.core.decide import decide
 from edge.core.errors import ConfigError

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from edge.core import commands
+from edge.core import calls
 from tests.admin.conftest import Admin, Browser, text_of
 from tests.admin.world import queue_json
 
@@ -137,7 +137,7 @@ def test_one_visit_is_ended_by_its_place_or_its_visitor(sale: Admin, browser: Br
     for who, status in (("2", 409), ("nobody", 409), ("two words", 422), ("", 422)):
         assert browser.send(SALE, f"{SALE}/revoke", visit=who).status_code == status, who
     assert sale.api("POST", f"{SALE}/revoke", json={"visit": "1", "lane": "vip"}).status_code == 422
-    ended = commands.keys("sale")
+    ended = calls.keys("sale")
     assert sale.visitors.client.zcard(next(key for key in ended if key.endswith(":ended"))) == 2
 
 

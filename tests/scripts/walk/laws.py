@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from tests.scripts.walk.people import Step
 from tests.scripts.walk.view import FREE_AFTER_MS, LAPSED, View
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from edge.core import commands
-from edge.core.commands import Call
+from edge.core.calls import Call
 from tests.scripts.walk.view import View
 
 SCOPE = "q"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from edge.core import commands
-from edge.core.commands import Answer
+from edge.core.calls import Answer
 from tests.scripts.line import START_MS, queue
 from tests.scripts.walk import laws
 from tests.scripts.walk.people import Step, call, steps

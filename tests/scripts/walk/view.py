@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from edge.core.commands import keys
+from edge.core.calls import keys
 
 _PART = {key.rpartition(":")[2]: index for index, key in enumerate(keys("q"))}
 FREE_AFTER_MS = 5000

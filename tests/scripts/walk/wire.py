@@ -8,8 +8,8 @@ from typing import Any
 
 import redis
 
-from edge.core import commands, scripts
-from edge.core.commands import Answer, Call
+from edge.core import calls, scripts
+from edge.core.calls import Answer, Call
 from tests.scripts.walk.people import SCOPE
 from tests.scripts.walk.view import FIELDS
 
@@ -22,7 +22,7 @@ class Wire:
 
     def __init__(self, port: int) -> None:
         self._redis: Any = redis.Connection(host="127.0.0.1", port=port, protocol=2)  # type: ignore[no-untyped-call]
-        keys = (*commands.keys(SCOPE), _KEPT)
+        keys = (*calls.keys(SCOPE), _KEPT)
         sha = self._ask("SCRIPT", "LOAD", _TURN).decode()
         self._turn = _packed("EVALSHA", sha, str(len(keys)), *keys, *FIELDS)
         self.load_scripts()
