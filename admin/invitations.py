@@ -11,7 +11,7 @@ from admin.keys import needed
 from admin.limits import BadValue
 from admin.operations import Operations
 from edge.core.invites import ID_BYTES, Invite, line_of, link, write_invite
-from edge.core.tokens import Keyring
+from edge.core.keyring import Keyring
 
 # A link has about 300 bytes: an answer stays below 3 MB.
 LINKS_AT_MOST = 10_000

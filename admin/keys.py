@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edge.core.tokens import Keyring
+from edge.core.keyring import Keyring
 
 
 class NoKeys(Exception):

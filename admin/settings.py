@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from admin.access.permissions import ROLES
 from edge.core.errors import ConfigError
+from edge.core.keyring import Keyring
 from edge.core.scripts import Flavour
-from edge.core.tokens import Keyring
 
 TOKEN_MIN_CHARACTERS = 16
 API_PER_MINUTE = 6_000

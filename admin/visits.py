@@ -18,9 +18,10 @@ from edge.core import calls, commands
 from edge.core.calls import Answer
 from edge.core.commands import EndReason
 from edge.core.errors import TokenError
+from edge.core.keyring import Keyring
 from edge.core.model import Queue
 from edge.core.moments import moment_text
-from edge.core.tokens import Keyring, Pass, read_origin_pass
+from edge.core.tokens import Pass, read_origin_pass
 
 Verb = Literal["complete", "revoke", "checkout", "extend"]
 VERBS: tuple[Verb, ...] = ("complete", "revoke", "checkout", "extend")

@@ -19,8 +19,9 @@ from edge.core import tokens
 from edge.core.calls import Answer
 from edge.core.config import check_config
 from edge.core.cookies import CANDIDATE_SUFFIX
+from edge.core.keyring import Keyring
 from edge.core.sealed import seal
-from edge.core.tokens import Candidate, Keyring, Pass, Place
+from edge.core.tokens import Candidate, Pass, Place
 from edge.core.work import HEADER as WORK
 from edge.core.work import challenge_for, solve
 from host.component.build import build_component, build_gatekeeper

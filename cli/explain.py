@@ -20,11 +20,11 @@ from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError, StoreBusy
 from edge.core.explain import explain as explained
 from edge.core.explain_words import Explanation
+from edge.core.keyring import Keyring
 from edge.core.messages import Context, Request
 from edge.core.node import NodeCounters
 from edge.core.pages import Page
 from edge.core.question import BadQuestion, question
-from edge.core.tokens import Keyring
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 

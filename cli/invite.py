@@ -15,8 +15,8 @@ from cli.local import environment, local_secrets
 from edge.core.config import CONFIG_KEY, load_config
 from edge.core.errors import ConfigError
 from edge.core.invites import ID_BYTES, Invite, line_of, link, safe_path, write_invite
+from edge.core.keyring import Keyring
 from edge.core.model import Queue
-from edge.core.tokens import Keyring
 from host.kv import KvError, KvFolder
 from host.settings import SettingError, load
 

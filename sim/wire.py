@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from edge.core import commands
 from edge.core.calls import Answer, Call
+from edge.core.keyring import Keyring
 from edge.core.opening import opening
-from edge.core.tokens import Keyring
 from sim.account import Account
 from sim.ledger import Tally
 from sim.node import Node

@@ -16,11 +16,11 @@ from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError
 from edge.core.explain import explain
 from edge.core.explain_words import Explanation
+from edge.core.keyring import Keyring
 from edge.core.messages import Context
 from edge.core.node import NodeCounters
 from edge.core.pages import Page
 from edge.core.question import question
-from edge.core.tokens import Keyring
 
 # Where the app has no signing keys, tokens cannot be read; this ring verifies nothing.
 _NO_KEYS = Keyring("none", {"none": b"\0" * 32})

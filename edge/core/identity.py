@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from edge.core import cookies, tokens
+from edge.core import cookies, keyring, tokens
 from edge.core.calls import Answer
 from edge.core.cookies import CANDIDATE_MAX_AGE_S, PLACE_MAX_AGE_S, Cookies
 from edge.core.errors import StoreBusy, TokenError
@@ -162,7 +162,7 @@ def choose_within(group: Group, request: Request, context: Context, jar: Cookies
 
 def new_visitor(request: Request) -> str:
     """A fresh visitor id: 96 random bits, 16 characters."""
-    return tokens.base64url(bytes.fromhex(request.random[:24]))
+    return keyring.base64url(bytes.fromhex(request.random[:24]))
 
 
 def candidate_cookie(queue: Queue, request: Request, context: Context, visitor: str = "", *, line: int | None = None,

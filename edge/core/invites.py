@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, unquote_to_bytes, urlencode
 
 from edge.core.errors import TokenError
+from edge.core.keyring import Keyring
 from edge.core.model import Queue
-from edge.core.tokens import Keyring
 
 ID_BYTES = 12
 _PATH_MAX = 1024

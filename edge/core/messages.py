@@ -10,12 +10,13 @@ from edge.core.calls import Call, pipeline_body
 from edge.core.config import Config
 from edge.core.cookies import CookieReader
 from edge.core.crawlers import Crawlers
+from edge.core.keyring import Keyring
 from edge.core.node import Granted, NodeCounters
 from edge.core.pages import Page
 from edge.core.routing import Router
 from edge.core.scripts import Flavour
 from edge.core.snapshot import Snapshot
-from edge.core.tokens import Keyring, OriginPasses, TokenReader
+from edge.core.tokens import OriginPasses, TokenReader
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from edge.core import commands, draw
 from edge.core.calls import Call
 from edge.core.draw_record import Opening
+from edge.core.keyring import Keyring
 from edge.core.model import Queue
 from edge.core.snapshot import Snapshot
 from edge.core.states import opening_is_due
-from edge.core.tokens import Keyring
 
 
 def _seed(queue: Queue, snapshot: Snapshot, ring: Keyring) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edge.core.cookies import VALUES_AT_MOST, Cookies
+from edge.core.keyring import TOKEN_MAX_BYTES
 from edge.core.messages import Context, Request
-from edge.core.tokens import TOKEN_MAX_BYTES
 
 NAME = "stanchion-token"
 NEW = "new"

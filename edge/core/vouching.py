@@ -16,9 +16,9 @@ from typing import Any
 
 import jwt
 
+from edge.core.keyring import Keyring
 from edge.core.messages import Request
 from edge.core.model import Queue
-from edge.core.tokens import Keyring
 
 SECRET_MIN_BYTES = 32  # RFC 7518, 3.2: at least the size of the hash
 TOKEN_MAX_BYTES = 4096

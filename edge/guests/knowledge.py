@@ -13,11 +13,11 @@ from edge.core.config import CONFIG_KEY, Config, load_config
 from edge.core.cookies import parse
 from edge.core.crawlers import CRAWLERS_KEY, Crawlers, load_crawlers
 from edge.core.errors import ConfigError
+from edge.core.keyring import Keyring
 from edge.core.messages import Context, Forward, Request, Respond
 from edge.core.node import NodeCounters
 from edge.core.pages import Page
 from edge.core.scripts import Flavour
-from edge.core.tokens import Keyring
 from edge.guests.page_shelf import PageShelf, ReadKv, text_of
 
 RETRY_AFTER_S = 10

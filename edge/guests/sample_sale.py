@@ -15,11 +15,12 @@ from typing import Any
 from edge.core import builtin_page, identity, pages, scripts
 from edge.core.admission import BEAT_MS
 from edge.core.config import CONFIG_KEY, check_config
+from edge.core.keyring import Keyring
 from edge.core.messages import Context, Request
 from edge.core.node import NodeCounters
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.sealed import seal
-from edge.core.tokens import Keyring, Pass
+from edge.core.tokens import Pass
 
 HOST = "w.example"
 KEYS = "warm:" + base64.urlsafe_b64encode(bytes(32)).decode()

@@ -15,13 +15,14 @@ from edge.core.conclude import conclude
 from edge.core.config import check_config
 from edge.core.crawlers import check_crawlers, load_crawlers, seal
 from edge.core.decide import decide
+from edge.core.keyring import Keyring
 from edge.core.languages import negotiate
 from edge.core.messages import Context, Reply, Snapshots
 from edge.core.negotiate import prefers_json
 from edge.core.node import Granted, NodeCounters
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.scripts import ALL
-from edge.core.tokens import Keyring, Pass
+from edge.core.tokens import Pass
 from edge.guests import crossing, no_random
 from edge.guests.page_shelf import PageShelf
 

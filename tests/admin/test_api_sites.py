@@ -12,7 +12,8 @@ import pytest
 from admin.settings import SettingsError, load
 from edge.core import commands
 from edge.core.invites import query_of, read_invite
-from edge.core.tokens import Keyring, Pass, write_origin_pass, write_pass
+from edge.core.keyring import Keyring
+from edge.core.tokens import Pass, write_origin_pass, write_pass
 from tests.admin.conftest import Admin, Serve
 from tests.admin.world import Bridge, queue_json
 from tests.host.edge.support import SIGNING_KEYS

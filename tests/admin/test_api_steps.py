@@ -7,9 +7,9 @@ import time
 import pytest
 
 from edge.core import calls, commands
+from edge.core.keyring import Keyring
 from edge.core.moments import moment_text
 from edge.core.opening import opening
-from edge.core.tokens import Keyring
 from tests.admin.conftest import Admin
 from tests.admin.world import queue_json
 from tests.host.edge.support import wait_until

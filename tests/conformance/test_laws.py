@@ -9,7 +9,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from edge.core.tokens import Keyring, Pass, TokenReader, write_pass
+from edge.core.keyring import Keyring
+from edge.core.tokens import Pass, TokenReader, write_pass
 from tests.conformance.limits import limited
 from tests.conformance.world import KEYS, World, place
 from tests.e2e.stack import enter, status

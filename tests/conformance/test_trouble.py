@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from edge.core.keyring import Keyring
 from edge.core.page_set import PageSet, page_set_key, write_page_set
 from edge.core.pages import page_key
-from edge.core.tokens import Keyring
 from tests.conformance.hosts import chosen
 from tests.conformance.limits import limited
 from tests.conformance.world import KEYS, World, place, running

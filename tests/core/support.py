@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from edge.core import commands, tokens
+from edge.core import commands, keyring
 from edge.core.conclude import conclude
 from edge.core.messages import Decision, Forward, Request, Respond
 from tests.core.schema import holds
@@ -228,6 +228,6 @@ def set_cookies(got: Got) -> dict[str, str]:
     return {name.removeprefix("__Host-").removeprefix("__Secure-"): value for name, value in pairs.items()}
 
 
-def forged(world: World, kind: tokens.Kind, claims: dict[str, Any]) -> str:
+def forged(world: World, kind: keyring.Kind, claims: dict[str, Any]) -> str:
     """A token that is signed as ours, with any claims."""
     return world.ring.sign(kind, claims)

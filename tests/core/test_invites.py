@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from cli.main import main
 from edge.core.errors import TokenError
 from edge.core.invites import Invite, link, query_of, read_invite, safe_path, write_invite
+from edge.core.keyring import Keyring
 from edge.core.messages import Respond
-from edge.core.tokens import Keyring
 from tests.core.support import KEYS, START_MS, Browser, Got, World, queue, set_cookies
 
 LANES = [{"name": "standard", "share": 9}, {"name": "members", "rule": "cookie:member"}, {"name": "vip", "invite": True}]

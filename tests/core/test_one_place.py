@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from edge.core import calls, commands
 from edge.core.config import check_config
 from edge.core.errors import ConfigError
+from edge.core.keyring import Keyring
 from edge.core.messages import Request
-from edge.core.tokens import Keyring
 from edge.core.vouching import is_keyed, keyed_visitor
 from tests.core.support import JSON, KEYS, MANUAL, START_MS, Browser, Got, World, end, queue
 

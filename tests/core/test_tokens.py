@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.core import tokens
+from edge.core import keyring, tokens
 from edge.core.config import check_config
 from edge.core.errors import ConfigError, TokenError
-from edge.core.tokens import Candidate, Keyring, OriginPasses, Pass, Place, TokenReader
+from edge.core.keyring import Keyring
+from edge.core.tokens import Candidate, OriginPasses, Pass, Place, TokenReader
 
 MASTER = b"0123456789abcdef0123456789abcdef"
 OTHER = b"fedcba9876543210fedcba9876543210"
@@ -110,11 +111,11 @@ def test_the_proof_for_the_origin_is_worth_nothing_as_a_cookie() -> None:
     assert refused(ring().sign("origin", claims))
 
 
-@pytest.mark.parametrize("kind", tokens.TYPES)
-@pytest.mark.parametrize("signed_as", tokens.TYPES)
-def test_a_kind_is_verified_by_its_own_key_only(kind: tokens.Kind, signed_as: tokens.Kind) -> None:
+@pytest.mark.parametrize("kind", keyring.TYPES)
+@pytest.mark.parametrize("signed_as", keyring.TYPES)
+def test_a_kind_is_verified_by_its_own_key_only(kind: keyring.Kind, signed_as: keyring.Kind) -> None:
     claims = {"q": "launch", "e": "e1", "v": "v", "p": 1, "r": 2**31, "t": 1, "x": 2**31}
-    text = raw({"alg": "HS256", "kid": "k1", "typ": tokens.TYPES[kind]}, claims, ring().key(signed_as, "k1"))
+    text = raw({"alg": "HS256", "kid": "k1", "typ": keyring.TYPES[kind]}, claims, ring().key(signed_as, "k1"))
     if kind == signed_as and kind not in ("origin", "invite"):
         assert TokenReader(ring()).read(text, "launch").visitor == "v"
     else:
@@ -331,4 +332,4 @@ def test_the_proof_names_the_visit() -> None:
 def test_no_master_key_makes_a_key_that_reads_as_anything_but_letters() -> None:
     for number in range(500):
         keys = Keyring.parse("k1:" + base64.urlsafe_b64encode(number.to_bytes(32, "big")).decode())
-        assert all(keys.key(kind, "k1").isascii() and b"\0" not in keys.key(kind, "k1") for kind in tokens.TYPES)
+        assert all(keys.key(kind, "k1").isascii() and b"\0" not in keys.key(kind, "k1") for kind in keyring.TYPES)

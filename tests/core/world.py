@@ -19,12 +19,12 @@ from edge.core import commands, pages, scripts
 from edge.core.calls import Answer, Call
 from edge.core.config import check_config
 from edge.core.decide import decide
+from edge.core.keyring import Keyring
 from edge.core.messages import Batch, Context, Deciding, Decision, Reply, Request
 from edge.core.model import ATTRIBUTES, Queue
 from edge.core.moments import moment_text
 from edge.core.node import NodeCounters
 from edge.core.snapshot import Snapshot
-from edge.core.tokens import Keyring
 from edge.guests.driver import drive
 from tests.scripts.backends import Embedded
 

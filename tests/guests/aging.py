@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edge.core.errors import TokenError
-from edge.core.tokens import Keyring
+from edge.core.keyring import Keyring
 
 
 def older(cookies: str, signing_keys: str, seconds: int) -> str:

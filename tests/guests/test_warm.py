@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from edge.core import cors, crawlers, decide, outcome, reserved, stand, token_header
-from edge.core.tokens import Keyring
+from edge.core.keyring import Keyring
 from edge.guests import no_ssl, warm
 from tests.core.support import KEYS
 
