@@ -17,7 +17,11 @@ BEATS_IN_GRACE = 3
 SAMPLE_BEAT_MS = 55_000
 # The range is this much around the expected wait, and one poll is added, for that is when the turn is read. Measured by simulated
 # sales (bench/estimate.py): nine of ten waits lie within it.
-_LOW, _HIGH = 0.76, 1.24
+_SPREAD = 0.24
+# While slots hold people they wait for visits to end, and when few have to, that varies by this over the root of how many.
+_SPREAD_OF_ONE = 0.8
+# So many have to be seen coming in before a short wait is told.
+_COME_AT_LEAST = 5
 # Of a shorter time than this nothing is concluded.
 _UNSEEN_AT_LEAST_S = 15
 _WAIT_KNOWN_UP_TO_S = 7 * 86_400
@@ -114,19 +118,61 @@ def wait_until_s(snapshot: Snapshot, ahead: int, per_minute: float) -> float:
     return near_s + drained_s(far * math.exp(-going * near_s), per_s, going)
 
 
+def free_slots(snapshot: Snapshot) -> float:
+    """Slots that nobody has; below 0 as long as more are inside than a lowered limit allows."""
+    return math.inf if snapshot.max_active is None else snapshot.max_active - snapshot.inside - snapshot.called
+
+
+def ends_are_unknown(snapshot: Snapshot, ahead: int, per_minute: float) -> bool:
+    """Whether visits have to end before this turn, for too few slots are free, and nothing is known of how long they last."""
+    if snapshot.max_active is None or snapshot.ending_per_minute is not None:
+        return False
+    near, far = ahead_present(snapshot, ahead)
+    if snapshot.crowds:
+        near, far, _ = among_lines(snapshot, near, far, per_minute / 60)
+    return (near + far) * snapshot.coming_share + 1 > free_slots(snapshot)
+
+
+def has_not_begun(snapshot: Snapshot, per_minute: float) -> bool:
+    """Whether a shop has free slots and yet hardly anybody came in lately: after an opening it is first asked who is there.
+
+    When they are taken hangs on that; where there are no slots the rate is told at once.
+    """
+    few = min(_COME_AT_LEAST, per_minute / 2)
+    return snapshot.max_active is not None and snapshot.admitted_last_minute < few and free_slots(snapshot) > 0
+
+
+def emptied(snapshot: Snapshot, per_minute: float) -> tuple[float, float]:
+    """Seconds until no more are inside than a lowered limit allows, and admissions a minute from then on."""
+    cap, ending = snapshot.max_active, snapshot.ending_per_minute
+    if not cap or not ending or free_slots(snapshot) >= 0:
+        return 0.0, per_minute
+    return 60 / ending * math.log((snapshot.inside + snapshot.called) / cap), min(per_minute, ending * cap)
+
+
+def _spread(snapshot: Snapshot, admissions: float) -> float:
+    """Half of the range over the expected wait, in which there are so many admissions: wider for the ends of a few visits."""
+    if free_slots(snapshot) > 0:
+        return _SPREAD
+    return min(1.0, math.hypot(_SPREAD, _SPREAD_OF_ONE / math.sqrt(max(1.0, admissions))))
+
+
 def wait_range(queue: Queue, snapshot: Snapshot, ahead: int) -> WaitRange | None:
     """The wait of someone with `ahead` people before; None rather than a guess. A snapshot seen from one line."""
     if snapshot.status not in _MOVES or (queue.manual and not snapshot.is_dormant):
         return None
     per_minute = outflow_per_minute(snapshot)
-    if not per_minute:
+    if not per_minute or ends_are_unknown(snapshot, ahead, per_minute):
         return None
-    expected_s = wait_until_s(snapshot, ahead, per_minute)
-    if snapshot.inventory_left is not None and expected_s * per_minute / 60 > snapshot.inventory_left:
+    first_s, per_minute = emptied(snapshot, per_minute)
+    moving_s = wait_until_s(snapshot, ahead, per_minute)
+    expected_s, admissions = first_s + moving_s, moving_s * per_minute / 60
+    if snapshot.inventory_left is not None and admissions > snapshot.inventory_left:
         return None  # whether a unit comes back, and when, is up to those who hold it
-    if expected_s > _WAIT_KNOWN_UP_TO_S:
+    if expected_s > _WAIT_KNOWN_UP_TO_S or (has_not_begun(snapshot, per_minute) and expected_s * _SPREAD < queue.settle_s):
         return None
-    return WaitRange(math.floor(expected_s * _LOW), math.ceil(expected_s * _HIGH) + queue.poll_s)
+    spread = _spread(snapshot, admissions)
+    return WaitRange(math.floor(expected_s * (1 - spread)), math.ceil(expected_s * (1 + spread)) + queue.poll_s)
 
 
 def poll_s(queue: Queue, snapshot: Snapshot, position: int, wait: WaitRange | None) -> int:

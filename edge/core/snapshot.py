@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 # Digits of one place in the list of ended passes, as end.lua writes them: two of the line, eight of the position.
 ENDED_WIDTH = 10
 _LINE = 10**8
-_SHORT, _FULL = 9, 40
+_SHORT, _FULL = 9, 41
 
 
 @dataclass(slots=True, frozen=True)
@@ -101,6 +101,7 @@ class Snapshot:
     coming_share: float = 1.0  # of those called lately, so many come in
     unseen_s: float = 0.0  # the others had so long to go away without being missed
     arriving_per_s: tuple[float, ...] = ()  # of several lines: places that each gives in a second
+    ending_per_minute: float | None = None  # of one slot that is taken: ends of visits in a minute; None while too few were seen
     # By lines.py, when there are several: the people of each, and the line that this view is of.
     views: dict[int, Snapshot] | None = field(default=None, compare=False, repr=False)  # as each line sees it (lines.py)
     crowds: tuple[Crowd, ...] = field(default=(), compare=False)
@@ -181,6 +182,7 @@ def _full(values: Sequence[Any]) -> Snapshot:
     snapshot.coming_share, snapshot.unseen_s = int(values[37]) / 1e6, int(values[38]) / 1e3
     if arriving := str(values[39]):
         snapshot.arriving_per_s = tuple([int(each) / 60_000 for each in arriving.split(",")])
+    snapshot.ending_per_minute = int(values[40]) / 1e6 if values[40] != "" else None
     return snapshot
 
 

@@ -96,6 +96,57 @@ def test_nobody_waits_for_those_who_will_be_gone_by_their_turn() -> None:
     assert wait_s(1199, coming_share=0.9, unseen_s=600) < 541 + 540 * 0.95
 
 
+def shop(**values: Any) -> Snapshot:
+    """Full of people, some of whom have come in lately; how long visits last is not known unless told."""
+    base = {"full": True, "max_active": 60, "inside": 60, "admit_per_minute": 120, "admitted_last_minute": 60,
+            "outflow_per_minute": 120.0}  # fmt: skip
+    return snapshot(**base | values)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 200), st.lists(st.integers(0, 300), max_size=3))
+def test_for_whom_visits_have_to_end_is_told_nothing_until_some_have(
+    inside: int, called: int, ahead: int, others: list[int]
+) -> None:
+    """Of lines of the same weight as many come in between, as far as there are any."""
+    crowds = ((1, 90, 900), *((1, people, 0) for people in others))
+    seen = {"inside": inside, "called": called, "line_present": 90, "crowds": tuple(Crowd(*each) for each in crowds)}
+    visits_have_to_end = ahead + sum(min(people, ahead + 1) for people in others) + 1 > 60 - inside - called
+    told = admission.wait_range(a_queue(), shop(**seen), ahead)
+    assert (told is None) == visits_have_to_end
+    assert admission.wait_range(a_queue(), shop(**seen, ending_per_minute=0.5), ahead) is not None
+
+
+def test_short_waits_are_not_told_before_people_come_in() -> None:
+    """By then it is being asked who is there, which takes up to `settle_s`; in the range of a long wait that does not count."""
+    opened = {"inside": 0, "max_active": 5000, "admitted_last_minute": 0, "line_present": 90}
+    settles = a_queue(settle_s=30)
+    assert admission.wait_range(settles, shop(**opened), 9) is None
+    assert admission.wait_range(settles, shop(**opened), 260) is not None
+    assert admission.wait_range(settles, shop(**opened | {"admitted_last_minute": 5, "inside": 5}), 9) is not None
+    assert admission.wait_range(settles, shop(**opened | {"max_active": None}), 9) is not None, "the rate is what it is"
+
+
+def test_of_a_few_visits_that_have_to_end_the_range_is_wider() -> None:
+    def width(ahead: int, **values: Any) -> float:
+        told = admission.wait_range(a_queue(), shop(ending_per_minute=2.0, line_present=90, **values), ahead)
+        assert told is not None
+        return (told.high_s - told.low_s - a_queue().poll_s) / (told.high_s + told.low_s - a_queue().poll_s)
+
+    assert 0.85 > width(3) > width(20) > width(400) > 0.23
+    assert width(39, inside=20) == pytest.approx(0.24, abs=0.05), "the slots are free: the rate holds people"
+
+
+def test_a_lowered_limit_lets_nobody_in_until_as_many_have_gone() -> None:
+    """Half of those inside go in ln 2 of a visit's length; then 30 slots, not 60, are taken anew."""
+    seen = shop(max_active=30, ending_per_minute=1.0, outflow_per_minute=60.0)
+    assert admission.emptied(seen, 60) == (pytest.approx(41.6, abs=0.1), 30)
+    assert admission.emptied(shop(max_active=60, ending_per_minute=1.0), 60) == (0, 60)
+    lowered, before = admission.wait_range(a_queue(), seen, 89), admission.wait_range(a_queue(), shop(ending_per_minute=1.0), 89)
+    assert lowered is not None
+    assert before is not None
+    assert lowered.low_s > 3 * before.low_s
+
+
 @given(st.integers(0, 100_000), st.integers(1, 1000), st.floats(0, 600), st.floats(0, 1))
 def test_more_ahead_never_means_a_shorter_wait_and_those_who_go_never_a_longer_one(
     ahead: int, more: int, unseen_s: float, coming: float

@@ -14,7 +14,7 @@ from tests.core.support import Browser, World, full
 SHORT = ["e1", "1790000000000", "open", "9", "3", "7", "2", "10", ""]
 LINE = ["20", "4", "10", "12", "3", 2, 1, "8,9"]
 REST = ["open", "5000", "0", "6000", "7", "key", "seed", "", "chain", "60500", "800", "4", "2", 1, "0", "Doors at nine", [LINE],
-        "900000", "130000", "60000,1500"]  # fmt: skip
+        "900000", "130000", "60000,1500", "250000"]  # fmt: skip
 FULL = [*SHORT, 2, 1, 2, 3, 4, "100", 5, "6", "00000000010300000002", 1, ["5", "6"], *REST]
 
 
@@ -37,6 +37,8 @@ def test_the_full_form() -> None:
     assert (found.outflow_per_minute, found.present_share, found.sample_every) == (60.5, 0.8, 4)
     assert found.lines == (LineView(9, 3, 7, 7, 2, 1, 1, (5, 6)), LineView(20, 4, 10, 12, 3, 2, 1, (8, 9)))
     assert (found.coming_share, found.unseen_s, found.arriving_per_s) == (0.9, 130.0, (1, 0.025))
+    assert found.ending_per_minute == 0.25
+    assert parse([*FULL[:-1], ""]).ending_per_minute is None
     assert (found.ahead(11, 1), found.line(9)) == (4, LineView())
 
 
@@ -45,7 +47,8 @@ def test_the_full_form() -> None:
     [
         [], SHORT[:8], [*SHORT, 1], FULL[:19], [*FULL, 1], ["e", "x", *SHORT[2:]], [*FULL[:17], "000000000x", *FULL[18:]],
         [*FULL[:19], "56", *REST], [*FULL[:19], [["5"]], *REST],
-        [*FULL[:-4], "x", *FULL[-3:]], [*FULL[:-4], [LINE[:7]], *FULL[-3:]], [*FULL[:-4], ["x"], *FULL[-3:]], [*FULL[:-1], "1,x"],
+        [*FULL[:-5], "x", *FULL[-4:]], [*FULL[:-5], [LINE[:7]], *FULL[-4:]], [*FULL[:-5], ["x"], *FULL[-4:]],
+        [*FULL[:-2], "1,x", FULL[-1]], [*FULL[:-1], "x"],
         ["e", None, *SHORT[2:]], [*SHORT[:3], "1.5", *SHORT[4:]],
     ],
 )  # fmt: skip

@@ -147,6 +147,18 @@ def test_a_shop_that_the_rate_has_filled_lets_in_as_many_as_end_their_visit(stor
     assert 36 <= (line.seen().outflow_per_minute or 0) <= 46
 
 
+def test_how_long_visits_last_is_not_known_before_some_have_ended(store: Store) -> None:
+    """Twelve slots, a visit of twelve minutes: too few of them end in two minutes, and so it takes five of them."""
+    line = Line(store, admit_per_minute=None, max_active=12, idle_s=3600)
+    held, waiting = [line.enter(f"in{n}") for n in range(12)], line.places(60)
+    for ended in range(20):
+        assert (line.seen().ending_per_minute is None) == (ended < 5), ended
+        one_in_one_out(line, waiting, held, 20, 1)
+        line.live(40, every_s=20)
+    assert 0.07 <= (line.seen().ending_per_minute or 0) <= 0.1
+    assert 0.85 <= (line.seen().outflow_per_minute or 0) <= 1.2
+
+
 def test_a_minute_in_which_the_store_was_away_is_no_outflow_of_nobody(store: Store) -> None:
     line = Line(store, admit_per_minute=None, max_active=3, idle_s=3600)
     held, waiting = [line.enter(f"in{n}") for n in range(3)], line.places(120)

@@ -32,3 +32,12 @@ def test_a_short_line_that_runs_out_is_foreseen_by_those_who_wait_in_the_other()
     assert found["count"] > 2_000
     assert found["median_error_percent"] <= ERROR_AT_MOST_PERCENT
     assert found["range_held_percent"] >= HELD_AT_LEAST_PERCENT
+
+
+def test_in_a_small_sale_in_which_the_first_rush_fills_the_shop_the_told_waits_come_true() -> None:
+    needs("redis")
+    found = estimate_of(load_sale(FILES["small"]))
+    assert found["count"] > 5_000
+    assert found["median_error_percent"] <= ERROR_AT_MOST_PERCENT
+    assert found["range_held_percent"] >= HELD_AT_LEAST_PERCENT
+    assert found["rises_percent"] <= 4

@@ -61,7 +61,7 @@ local function start_epoch(s, begun_by, killed)
   end
   for _, name in ipairs({ 'pump_at', 'hold_until', 'promised', 'sold', 'recover_until', 'reentry_until',
     'opened_at', 'opened_lease', 'is_counted', 'over_rate', 'sample_every', 'sample_from', 'outflow', 'outflow_known', 'rate_used', 'held_by', 'active_from', 'slots_hold',
-    'ended_mean', 'inside_mean', 'ready_from', 'overrun', 'turns', 'admitted', 'left', 'missed', 'lapsed',
+    'ends_seen', 'slots_seen', 'ready_from', 'overrun', 'turns', 'admitted', 'left', 'missed', 'lapsed',
     'completed', 'revoked', 'expired', 'undelivered', 'checkout_expired', 'pass_expired', 'idle_expired' }) do
     s[name] = 0
   end

@@ -1,6 +1,5 @@
 -- What a wait is reckoned from: how many come in a minute while people are held, and what part of those called comes in.
 -- (Blocks, for a script has room for 200 local names.)
-local OUTFLOW_MEMORY_MS = 120000
 
 -- What holds those who are there and had the time to say so: 0 nothing (then nothing is learnt), 1 the rate, 2 the slots.
 local function note_what_holds(s)
@@ -11,8 +10,13 @@ local function note_what_holds(s)
   end
 end
 
-local count_claims
+local count_claims, ending, outflow_expected
 do
+  local OUTFLOW_MEMORY_MS = 120000
+  -- From fewer ends of visits than this it is not said how long visits last. Up to so many more none is forgotten, for where visits are
+  -- long few end in two minutes.
+  local ENDS_AT_LEAST, ENDS_KEPT = 5000000, 25000000
+
   -- Means that forget in about this time; a longer span between two looks is none that was seen. Whether the slots hold people is
   -- known sooner than how many come in then.
   local COMING_MEMORY_MS, HOLD_MEMORY_MS, MEASURED_SPAN_MS = 60000, 20000, 30000
@@ -25,9 +29,10 @@ do
     local function towards(old, new) return math.floor(old + (new - old) * fresh + 0.5) end
     s.active_from = s.active
     if span <= MEASURED_SPAN_MS then
-      -- Of those inside so many end their visit in a minute: that is known before the shop is full.
-      s.ended_mean = towards(s.ended_mean, ended * 60000000 / span)
-      s.inside_mean = towards(s.inside_mean, s.active * 1000)
+      -- So many visits ended in so many minutes of slots, which those who are called take up too: known before the shop is full.
+      local kept = s.ends_seen > ENDS_KEPT and 1 - fresh or 1
+      s.ends_seen = math.max(0, math.floor(s.ends_seen * kept + ended * 1000000 + 0.5))
+      s.slots_seen = math.floor(s.slots_seen * kept + (s.active + s.called) * span / 0.06 + 0.5)
     end
     if s.held_by == 0 or span > MEASURED_SPAN_MS then return end
     s.outflow = towards(s.outflow, (s.held_by == 2 and ended or came) * 60000000 / span)
@@ -54,12 +59,12 @@ do
     end
     s.counted_until = s.clock
   end
-end
 
-local outflow_expected
-do
-  -- From fewer ends of visits than this, in the memory of the outflow, it is not said how long visits last.
-  local ENDS_AT_LEAST = 5
+  -- Of one slot that is taken: how many visits end in a minute, in millionths; nil while too few have ended.
+  function ending(s)
+    if s.ends_seen < ENDS_AT_LEAST or s.slots_seen == 0 then return nil end
+    return s.ends_seen / s.slots_seen * 1000000
+  end
 
   -- Admissions a minute while the rate holds people, in thousandths, or nil: as far as it is used it is the rate, whose changes count
   -- at once; else what was seen.
@@ -73,10 +78,10 @@ do
     return math.min(s.pace * 1000, seen + (s.pace * 1000 - math.min(seen, s.pace * 1000)) * by_rate)
   end
 
-  -- While the slots hold them: as many as visits end, of those who are inside now; nil while too few have ended.
+  -- While the slots hold them: as many as visits end, of the slots that are taken and will be again; nil while too few have ended.
   local function outflow_by_slots(s)
-    if s.ended_mean * OUTFLOW_MEMORY_MS < ENDS_AT_LEAST * 60000000 or s.inside_mean == 0 then return nil end
-    return s.ended_mean / s.inside_mean * s.active * 1000
+    local each = ending(s)
+    return each and each * math.min(s.active + s.called, s.max_active or math.huge) / 1000
   end
 
   -- Admissions a minute to reckon with, in thousandths; '' while nothing is known.

@@ -68,7 +68,7 @@ local function full_snapshot(s)
     s.mode, text(s.opens_at), text(s.closes_at), text(s.opened_at), text(first.drawn), s.draw_key, s.draw_seed, s.beacon, s.chain,
     outflow, text(s.present), text(s.sample_every), text(first.weight), present_in(s, first), text(s.is_dormant),
     call('HGET', STATE, 'message') or '', more_lines(s), text(s.coming), text(unseen_ms(s, outflow ~= '' and outflow / 1000 or 0)),
-    arriving(s) }
+    arriving(s), shown(ending(s)) }
   for _, value in ipairs(rest) do out[#out + 1] = value end
   return out
 end

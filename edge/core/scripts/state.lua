@@ -6,7 +6,7 @@ local NUMBER_FIELDS = {
   'claim_within', 'idle', 'renew_every', 'settle', 'grace', 'hold', 'manual', 'always', 'bucket',
   'late_within', 'late_share', 'prequeue_at', 'opens_at', 'closes_at', 'opened_at', 'opened_lease', 'is_drawn', 'is_counted', 'needs_beacon', 'spread',
   'is_group', 'has_events', 'line_count', 'over_rate', 'sample_every', 'sample_from', 'present', 'outflow', 'outflow_known', 'rate_used', 'held_by', 'active_from',
-  'slots_hold', 'ended_mean', 'inside_mean', 'ready_from', 'coming', 'is_dormant', 'quiet_from',
+  'slots_hold', 'ends_seen', 'slots_seen', 'ready_from', 'coming', 'is_dormant', 'quiet_from',
   'overrun', 'lapsed', 'checkout_expired', 'pass_expired', 'idle_expired',
   'turns', 'admitted', 'counted_until', 'left', 'missed', 'completed', 'revoked', 'expired', 'undelivered',
 }

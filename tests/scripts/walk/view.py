@@ -29,7 +29,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "no decision reads it": (
         "lapsed", "checkout_expired", "pass_expired", "idle_expired", "admitted", "counted_until", "left", "missed", "completed",
         "revoked", "expired", "undelivered", "overrun", "rate_used", "coming", "ready_from", "noted", "noted_at", "note_at",
-        "turns", "arriving", "slots_hold", "ended_mean", "inside_mean",
+        "turns", "arriving", "slots_hold", "ends_seen", "slots_seen",
     ),
     "widens a head window that is wider than all visitors of a walk as it is": (
         "outflow", "outflow_known", "held_by", "active_from",
