@@ -90,7 +90,7 @@ def request(cookie: str, target: str = "/launch/tickets?day=2") -> str:
 def snapshot_reply() -> str:
     """A snapshot of a queue with 1,000 people in line."""
     short = [EPOCH, str(NOW_MS), "open", "1000", "3", "60", "1", "10", ""]
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "10000", "1000", "0", "1", 20, "0", "", [], "1000000", "0", ""]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "10000", "1000", "0", "1", 20, "0", "", [], "1000000", "0", "", ""]
     full = [["ok"], [*short, 2, 20, 2, 2, 997, "4000", 10, "", "", 1, [], *rest]]
     assert Answer.read(full).snapshot is not None, "or every call would ask again"
     return json.dumps([{"name": "snapshot:launch", "results": [{"result": full}], "age_ms": 0}])

@@ -93,7 +93,7 @@ def local(guest: Any, path: str, cookie: str, accept: str) -> str:
 
 def snapshot(is_busy: bool) -> list[Any]:
     """The answer to the script of the snapshot."""
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [], "1000000", "0", ""]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [], "1000000", "0", "", ""]
     return [["ok"], [*_short(is_busy), 2 if is_busy else 0, 1, 1, 1, 5, "0", 3, "", "", 1, [], *rest]]
 
 

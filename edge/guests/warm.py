@@ -82,7 +82,8 @@ def _run_once() -> None:
     queue = context.config.queues[0]
     short = [_EPOCH, "1000000", "open", "9", "3", "9", "1", "6", ""]
     line = ["9", "3", "9", "0", "1", 1, 1, "7"]
-    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line], "1000000", "0", "6000,600"]
+    rest = ["open", "0", "0", "0", "0", "", "", "", "", "60000", "900", "0", "1", 1, "0", "", [line], "1000000", "0",
+            "6000,600", ""]  # fmt: skip
     full = [["ok"], [*short, 2, 1, 1, 1, 5, "0", 3, "", "0000000001", 1, ["7"], *rest]]
     assert Answer.read(full).snapshot is not None, "or most of what follows would be trouble with Redis"
     asked, _ = crossing.read_request(_request(""))

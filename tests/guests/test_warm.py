@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
+from bench.component import snapshot_reply
 from edge.core import cors, crawlers, decide, outcome, reserved, stand, token_header
+from edge.core.calls import Answer
 from edge.core.keyring import Keyring
-from edge.guests import no_ssl, warm
+from edge.guests import no_ssl, sample_sale, warm
 from tests.core.support import KEYS
 
 
@@ -36,6 +40,17 @@ def test_it_takes_the_roads_of_first_requests() -> None:
     finally:
         sys.setprofile(None)
     assert not {code.co_name for code in wanted - seen}
+
+
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_the_sample_sale_answers_in_the_shape_of_the_scripts(is_busy: bool) -> None:
+    read = Answer.read(sample_sale.snapshot(is_busy)).snapshot
+    assert read is not None
+    assert read.full
+
+
+def test_what_is_measured_answers_in_the_shape_of_the_scripts() -> None:
+    assert snapshot_reply()
 
 
 def test_its_keys_are_no_keys_of_a_deployment() -> None:
