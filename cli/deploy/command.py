@@ -108,7 +108,9 @@ def _run(want: Wanted, found: Found, api: Api, settings: Settings, *, dry_run: b
     _show(steps, runner, want, dry_run=dry_run)
     if scopes := unnumbered(found.config, want.config):
         click.echo(warning(scopes))
-    if not _redis_answers(settings, dry_run=dry_run) or dry_run:
+    if not _redis_answers(settings, dry_run=dry_run):
+        raise click.exceptions.Exit(1)
+    if dry_run:
         return
     _ask(yes)
     carry_out(steps, runner)

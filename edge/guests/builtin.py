@@ -10,7 +10,7 @@ RETRY_AFTER_S = 5
 NO_GATE = "The waiting room cannot answer at the moment. Please try again in a few seconds."
 NO_ORIGIN = "The site behind the waiting room cannot be reached. Please try again in a few seconds."
 SLOW_ORIGIN = "The site behind the waiting room did not answer in time. Please try again in a few seconds."
-BAD_TARGET = "The address of the request cannot be passed on here; all but visible ASCII has to be percent-encoded."
+BAD_TARGET = "The address of the request cannot be passed on here; percent-encode what is no letter, digit or one of -._~/?&=%."
 BROKEN_ORIGIN = "The site behind the waiting room gave no valid answer. Please try again in a few seconds."
 NO_UPGRADE = "Upgraded connections, WebSocket among them, are not passed on. Use plain HTTP or server-sent events."
 

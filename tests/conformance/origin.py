@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 
 from tests.e2e.stack import echo
@@ -25,6 +26,9 @@ def origin(message: Message, stream: Stream) -> None:
         stream.sock.sendall(ok(b"odd", *ODD_FIELDS, status="206 Partial Content"))
     elif path.endswith(b"/nothing"):
         stream.sock.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+    elif path.endswith(b"/cut"):
+        stream.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfour")
+        stream.sock.shutdown(socket.SHUT_RDWR)
     elif path.endswith(b"/unchanged"):
         stream.sock.sendall(b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n')
     else:

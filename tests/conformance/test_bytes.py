@@ -170,6 +170,29 @@ def test_nobody_waits_for_anothers_slow_origin(world: World) -> None:
         seen_first_half.set()
 
 
+def test_an_answer_that_the_origin_breaks_off_ends_at_once_and_not_as_a_whole_one(world: World) -> None:
+    stream = connect(world.port)
+    with stream.sock:
+        stream.sock.settimeout(10)
+        stream.sock.sendall(b"GET /about/cut HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        came = b""
+        while piece := _piece(stream.sock):
+            came += piece
+    head, _, body = came.partition(b"\r\n\r\n")
+    if head.startswith(b"HTTP/1.1 200"):
+        assert b"content-length: 1000" in head.lower() or not body.endswith(b"0\r\n\r\n"), came
+        assert b"four" in body or not body
+    else:
+        assert head.startswith(b"HTTP/1.1 50"), came
+
+
+def _piece(sock: socket.socket) -> bytes:
+    try:
+        return sock.recv(4096)
+    except ConnectionResetError:
+        return b""
+
+
 @limited("leaving")
 @pytest.mark.parametrize("who", ["a page of ours", "an answer of the site"])
 def test_a_visitor_who_leaves_in_the_middle_of_an_answer_keeps_nobody(world: World, who: str) -> None:

@@ -74,15 +74,21 @@ class Handler(BaseHTTPRequestHandler):
         elif not message.values("content-length") and message.status not in _NO_BODY:
             lines.append(b"content-length: %d" % (body.length or 0))
         self.wfile.write(b"\r\n".join([*lines, b"", b""]))
-        if not has_none:
-            self._stream(body, is_chunked)
+        if has_none:
+            return
+        sent, promised = self._stream(body, is_chunked), message.values("content-length")
+        if promised and sent < int(promised[-1]):
+            self.close_connection = True  # the origin broke off
 
-    def _stream(self, body: Body, is_chunked: bool) -> None:
+    def _stream(self, body: Body, is_chunked: bool) -> int:
+        sent = 0
         while piece := body.read(_PIECE_BYTES):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
             self.wfile.flush()
+            sent += len(piece)
         if is_chunked:
             self.wfile.write(b"0\r\n\r\n")
+        return sent
 
     def log_message(self, format: str, *args: Any) -> None:
         return

@@ -44,10 +44,14 @@ class Answer:
     def pass_on(self, status: int, headers: Headers, incoming: Any) -> None:
         """The origin's answer; its body streams through outside of the sandbox. Raises Late or Broken when it breaks off."""
         body = self._begin(status, headers)
-        # Left without `finish`, as it is when the pump raises, the answer ends as a broken one.
-        with incoming.stream() as source, body.write() as sink:
-            if not self._is_bare:
-                pump(source, sink, SILENCE_MS)
+        try:
+            with incoming.stream() as source, body.write() as sink:
+                if not self._is_bare:
+                    pump(source, sink, SILENCE_MS)
+        except BaseException:
+            # Let go without `finish` the answer ends as a broken one; now, for a traceback may hold on to it.
+            with body:
+                raise
         try:
             types.OutgoingBody.finish(body, None)
         except Err:

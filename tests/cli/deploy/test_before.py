@@ -95,7 +95,7 @@ def test_nothing_is_written_while_redis_does_not_answer(desk: Desk) -> None:
     assert (code, desk.fastly.writes()) == (1, [])
     assert "nothing was changed: Redis over REST does not take the token" in output
     code, output = desk.deploy("--dry-run")
-    assert code == 0
+    assert (code, desk.fastly.writes()) == (1, [])
     assert "this would stop it: Redis over REST does not take the token" in output
 
 
