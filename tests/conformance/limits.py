@@ -16,6 +16,7 @@ LIMITS = {
     "last_configuration": "the last good configuration is known after it was replaced by a broken one",
     "streaming": "answers begin before they end",
     "country": "the host or the proxy before it says the country",
+    "broken_pieces": "an answer in chunks that the origin breaks off ends as a broken one",
     "leaving": "who leaves in the middle of a large answer keeps nobody else waiting",
     "parallel": "requests are served while others wait",
     "many": "more than a hundred requests are under way at once",

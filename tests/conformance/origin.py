@@ -29,6 +29,9 @@ def origin(message: Message, stream: Stream) -> None:
     elif path.endswith(b"/cut"):
         stream.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfour")
         stream.sock.shutdown(socket.SHUT_RDWR)
+    elif path.endswith(b"/cut-piece"):
+        stream.sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfour\r\n")
+        stream.sock.shutdown(socket.SHUT_RDWR)
     elif path.endswith(b"/unchanged"):
         stream.sock.sendall(b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n')
     else:

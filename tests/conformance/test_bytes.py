@@ -170,11 +170,12 @@ def test_nobody_waits_for_anothers_slow_origin(world: World) -> None:
         seen_first_half.set()
 
 
-def test_an_answer_that_the_origin_breaks_off_ends_at_once_and_not_as_a_whole_one(world: World) -> None:
+@pytest.mark.parametrize("path", ["/about/cut", pytest.param("/about/cut-piece", marks=limited("broken_pieces"))])
+def test_an_answer_that_the_origin_breaks_off_ends_at_once_and_not_as_a_whole_one(world: World, path: str) -> None:
     stream = connect(world.port)
     with stream.sock:
         stream.sock.settimeout(10)
-        stream.sock.sendall(b"GET /about/cut HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        stream.sock.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         came = b""
         while piece := _piece(stream.sock):
             came += piece

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from edge.guests.on_wasi.api import Err, Ok, new_outgoing_response, types
@@ -49,13 +50,21 @@ class Answer:
                 if not self._is_bare:
                     pump(source, sink, SILENCE_MS)
         except BaseException:
-            # Let go without `finish` the answer ends as a broken one; now, for a traceback may hold on to it.
-            with body:
-                raise
+            self._break_off(body, headers)
+            raise
         try:
             types.OutgoingBody.finish(body, None)
         except Err:
             return  # a visitor who has gone, or an origin whose length was wrong: the host has broken it off
+
+    def _break_off(self, body: Any, headers: Headers) -> None:
+        """Ends the answer as a broken one, and now: a traceback may hold the body for as long as the instance lives."""
+        if any(name == "content-length" for name, _ in headers):
+            with suppress(Err):  # fewer bytes than were promised
+                types.OutgoingBody.finish(body, None)
+        else:
+            with body:  # let go without `finish`
+                return
 
     @property
     def _is_bare(self) -> bool:

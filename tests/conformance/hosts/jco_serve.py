@@ -23,6 +23,7 @@ LIMITS = {
     "spelled_targets": Limit("only the characters of RFC 3986 are sent; others are answered 400"),
     "parallel": Limit("one request at a time: whoever waits for a slow origin keeps all others waiting"),
     "leaving": Limit("who leaves in a large answer is waited for, two minutes; then the program breaks off", runs=False),
+    "broken_pieces": Limit("the program breaks off too", runs=False),
     "large_headers": Limit("Node.js takes 16 KB of headers"),
 }
 
