@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from edge.core import quick_json
+from edge.core import quick_json, scripts
 from edge.core.messages import Batch, Reply
 from edge.guests.on_fastly import memory
 from edge.guests.on_fastly.api import Err
@@ -27,8 +27,9 @@ FAILURE_MS = 10_000
 # The last good answer, for when Redis is away.
 KEEP_MS = 3_600_000
 
-_KEY = "stanchion/"
-_LAST = "stanchion/last/"
+# While a new version is taken over, each reads what its own script has answered: the snapshot's form may differ.
+_KEY = f"stanchion/{scripts.SNAPSHOT.sha['redis'][:12]}/"
+_LAST = f"{_KEY}last/"
 _AWAY = "stanchion/away"
 
 
