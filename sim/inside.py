@@ -70,7 +70,7 @@ class Inside:
         elif snapshot is None or node.away_ms(at_ms) or needs_nothing(held, snapshot, now_ms):
             self._next_request(person, at_ms)
         else:
-            self._stage.ask(_renewal(self._scope, held, random_of(person)), person, "renew", self._renewed, at_ms)
+            self._stage.ask(_renewal(held, random_of(person)), person, "renew", self._renewed, at_ms)
 
     def _how_it_ended(self, person: Person, now_ms: int, at_ms: int) -> State:
         if 0 < person.checkout_ms <= now_ms:
@@ -192,15 +192,14 @@ class Inside:
         if needs_nothing(held, snapshot, now_ms):
             self._stage.passed_door(person, len(snapshot.ended), at_ms)
             return
-        self._stage.ask(_renewal(self._scope, held, random_of(person)), person, "renew", self._shut, at_ms)
+        self._stage.ask(_renewal(held, random_of(person)), person, "renew", self._shut, at_ms)
 
     def _shut(self, person: Person, answer: Answer | None, at_ms: int, tab: int) -> None:
         """The account looks at the answer; the visitor is gone."""
 
 
-def _renewal(scope: str, held: Pass, random_hex: str) -> CallAt:
+def _renewal(held: Pass, random_hex: str) -> CallAt:
     def call(now_ms: int) -> Call:
-        return commands.renew(scope, held.epoch, held.position, held.visitor, held.expires_ms, random_hex, line=held.line,
-                              now_ms=now_ms)  # fmt: skip
+        return commands.renew_pass(held, random_hex, now_ms=now_ms)
 
     return call

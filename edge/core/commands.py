@@ -55,9 +55,9 @@ def renew(scope: str, epoch: str, position: int, visitor: str, expires_ms: int, 
     return call_of(scripts.RENEW, scope, now_ms, random, epoch, member(position, line), visitor, expires_ms)
 
 
-def renew_pass(held: Pass, random: str) -> Call:
+def renew_pass(held: Pass, random: str, *, now_ms: int | None = None) -> Call:
     """The same for a pass."""
-    return renew(held.scope, held.epoch, held.position, held.visitor, held.expires_ms, random, line=held.line)
+    return renew(held.scope, held.epoch, held.position, held.visitor, held.expires_ms, random, line=held.line, now_ms=now_ms)
 
 
 def end(scope: str, epoch: str, position: int, visitor: str, reason: EndReason, random: str, *, line: int = 0,

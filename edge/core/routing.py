@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
 from edge.core.config import Config
@@ -93,41 +94,34 @@ class Router:
         decided = [found for path in paths if (found := self._decide(host, path, method))]
         if not decided:
             return None
-        if len(decided) == 1 and len(decided[0][1]) == 1:  # most requests
-            ((queue, rule),) = decided[0][1]
-            nobody: frozenset[str] = frozenset()
-            itself = frozenset((queue.id,))
-            is_exempt = _is_exempt(queue, paths, method)
-            returns = itself if queue.return_paths and covers(_meanings(queue.return_paths), paths) else nobody
-            return Match(((queue,),), paths, itself if is_exempt else nobody, returns, {queue.id: rule.words}, is_exempt)
-        decided.sort(key=lambda found: found[0], reverse=True)
-        groups = tuple(dict.fromkeys(tuple(queue for queue, _ in members) for _, members in decided))
+        decided.sort(key=itemgetter(0), reverse=True)
+        groups = tuple(dict.fromkeys([tuple([queue for queue, _ in members]) for _, members in decided]))
         rules = {queue.id: rule.words for _, members in reversed(decided) for queue, rule in members}
         queues = [queue for group in groups for queue in group]
-        exempt = frozenset(queue.id for queue in queues if _is_exempt(queue, paths, method))
-        returns = frozenset(queue.id for queue in queues if covers(_meanings(queue.return_paths), paths))
-        return Match(groups, paths, exempt, returns, rules, all(queue.id in exempt for queue in queues))
+        exempt = frozenset([queue.id for queue in queues if _is_exempt(queue, paths, method)])
+        returns = frozenset([queue.id for queue in queues if _covers(queue.return_paths, paths)])
+        return Match(groups, paths, exempt, returns, rules, exempt.issuperset(rules))
 
     def _decide(self, host: str, path: str, method: str) -> tuple[Rank, list[tuple[Queue, Rule]]] | None:
         """The most specific rules for one spelling, each queue once."""
         segment = path[1:].partition("/")[0].lower()
         near = self._config.below(segment)
         held = [(queue, rule) for queue in near for rule in self._rules_of(queue) if rule.holds(host, path, method)]
-        if len(held) < 2:
-            return (held[0][1].rank, held) if held else None
-        best = max(rule.rank for _, rule in held)
+        if not held:
+            return None
+        best = max([rule.rank for _, rule in held])
         members = {queue.id: (queue, rule) for queue, rule in held if rule.rank == best}
         return best, list(members.values())
 
 
-def _meanings(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(meaning_of_pattern, patterns))
+def _covers(patterns: tuple[str, ...], paths: tuple[str, ...]) -> bool:
+    return covers(tuple(map(meaning_of_pattern, patterns)), paths)
 
 
 def _is_exempt(queue: Queue, paths: tuple[str, ...], method: str) -> bool:
     if method in ("GET", "HEAD") and "." in paths[0] and all(extension_of(path) in queue.asset_extensions for path in paths):
         return True
-    return bool(queue.bypass) and covers(_meanings(queue.bypass), paths)
+    return _covers(queue.bypass, paths)
 
 
 def choose_by_country(group: Group, country: str) -> Queue | Turned:

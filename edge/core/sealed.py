@@ -12,7 +12,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from edge.core import quick_json
 from edge.core.groups import GROUP_DEFAULTS, GROUP_FIELDS, QueueGroup, build_group, effective
@@ -28,6 +28,7 @@ _PLAIN_SEGMENT = re.compile(r"[a-z0-9._~-]+", re.ASCII)
 _GROUPS = '\n"groups": [\n'
 _MOMENTS = {key: name for key, name in ATTRIBUTES.items() if key != name}
 _TAKEN_APART = frozenset(("routes", "lanes", *_MOMENTS))
+_Made = TypeVar("_Made")
 _ROUTE_DEFAULTS: dict[str, Any] = {"host": "*", "methods": (), "ignore_case": False}
 
 # Raise it when a configuration that was good becomes wrong: texts sealed before are then checked again. So they are when keys
@@ -130,9 +131,7 @@ class SealedText:
 def _route(value: dict[str, Any]) -> Route:
     whole = _ROUTE_DEFAULTS | value
     whole["methods"] = tuple(whole["methods"])
-    route = object.__new__(Route)
-    object.__setattr__(route, "__dict__", whole)
-    return route
+    return _made(Route, whole)
 
 
 def _lane(value: dict[str, Any]) -> Lane:
@@ -151,10 +150,14 @@ def _queue(value: dict[str, Any]) -> Queue:
             own[key] = int(member)  # 5.0 was taken for the number 5
     if own.get("prequeue_order") is None and own.get("prequeue_at_ms") is not None:
         own["prequeue_order"] = "draw"
-    # A frozen dataclass sets each of its sixty fields by a call. Here only what is said is set: the class has the defaults.
-    queue = object.__new__(Queue)
-    object.__setattr__(queue, "__dict__", own)
-    return queue
+    return _made(Queue, own)
+
+
+def _made(kind: type[_Made], said: dict[str, Any]) -> _Made:
+    """A frozen dataclass, which sets each of its fields by a call. Here only what is said is set: the class has the defaults."""
+    made = object.__new__(kind)
+    object.__setattr__(made, "__dict__", said)
+    return made
 
 
 def _take_apart(own: dict[str, Any], key: str, member: Any) -> None:

@@ -38,13 +38,9 @@ def read_answer(status: int, content: bytes, count: int) -> Answered:
         told = quick_json.read(str(content, "utf-8"))
     except ValueError:
         return failed("away", f"HTTP status {status} and no JSON: {content[:_SHOWN]!r}")
-    if status == _OK and isinstance(told, list) and len(told) == count:
-        good = [item for item in told if isinstance(item, dict) and "result" in item and "error" not in item]
-        if len(good) == count:  # most answers
-            return Answered(Reply(good))
     items = told if isinstance(told, list) else [told]
     errors = [str(item["error"]) for item in items if isinstance(item, dict) and "error" in item]
-    if any(limit in error for error in errors for limit in _BUSY_TEXTS):
+    if errors and any(limit in error for error in errors for limit in _BUSY_TEXTS):
         return failed("busy", errors[0][:_SHOWN])
     if status != _OK:
         return failed("away", f"HTTP status {status}: {content[:_SHOWN]!r}")
